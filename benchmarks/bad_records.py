@@ -19,13 +19,13 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from sightline.config import Settings
+from sightline.base.records import Session
 from sightline.doors.cli.main import main as sightline
 from sightline.log.log_index import append_entry
 from sightline.log.notes import send_note, write_note
 from sightline.log.retention import evict, remove
 from sightline.log.views import Shows, record_view
-from sightline.records import Session
+from sightline.settings.config import Settings
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.measure import Row
-from sightline.doors.hooks import capture_script
-from sightline.doors.hooks.command_line import hook_words
+from sightline.agents.hooks import capture_script
+from sightline.agents.hooks.command_line import hook_words
 from tests import node_peers
 from tests.peers.harnesses import Run, run_harness
 from tests.peers.installed import INSTALLED, sightline

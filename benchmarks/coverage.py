@@ -5,8 +5,8 @@ import random
 import sys
 
 from benchmarks.measure import Row, mib, ms, run_with_peak
+from sightline.base.records import Buffer, Session, Shown
 from sightline.log.views import Shows, record_view
-from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store
 

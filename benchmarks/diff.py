@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable
 
 from benchmarks.measure import Row, ms, run
-from sightline.config import Settings
 from sightline.search.diff.comparison import compare
 from sightline.search.diff.engines import Ignore
 from sightline.search.diff.sides import open_side
 from sightline.search.diff.word_diff import inline
+from sightline.settings.config import Settings
 from sightline.store import Store, Target
 
 ROUNDS = 7

@@ -86,8 +86,8 @@ class Score(NamedTuple):
 
 def view(case: Case, verbosity: str) -> Told:
     """Our view of a case; the one place that knows how views are made."""
-    from sightline.doors.cli.output import cli_call
-    from sightline.profile import DEFAULT as PROFILE
+    from sightline.base.profile import DEFAULT as PROFILE
+    from sightline.doors.terminal.output import cli_call
     from sightline.shape.failure.examination import Examination
     from sightline.shape.memory_stream import BytesSource
     from sightline.shape.segments import join_segments

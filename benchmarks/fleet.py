@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import SIGHTLINE, Ran, Row, mib, run
-from sightline.config import FleetSettings, Settings
-from sightline.records import Buffer
+from sightline.base.records import Buffer
+from sightline.settings.config import FleetSettings, Settings
 from sightline.store import Store
 from tests.store.fleet import servers
 

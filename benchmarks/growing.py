@@ -12,9 +12,9 @@ from benchmarks import stores
 from benchmarks.measure import SIGHTLINE, Ran, run_with_peak
 from benchmarks.screen import first_screen
 from sightline.audit.kept_facts import facts_for
+from sightline.base.records import Buffer, Session, Shown
 from sightline.log.retention import collect
 from sightline.log.views import Shows, record_view
-from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store
 from sightline.verbs.asker import Asker

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks.measure import Ran, Row, interleaved, median, ms, run
-from sightline.config import HOOKS
-from sightline.doors.hooks.command_line import hook_words
+from sightline.agents.hooks.command_line import hook_words
 from sightline.harnesses.base import AFTER
+from sightline.settings.config import HOOKS
 
 _AIM, _RECORDING_AIM = 2.2, 2.6
 _EVIDENCE_AIM = 2.0  # milliseconds that it costs a hook to record what evidence rests on

@@ -8,10 +8,10 @@ from functools import partial
 from benchmarks.capture import write_log
 from benchmarks.measure import SIGHTLINE, Ran, Row, interleaved, median, mib, ms, run
 from sightline import run_command
-from sightline.config import Settings
-from sightline.records import Session
+from sightline.base.records import Session
 from sightline.search.errors import ProgramMissing
 from sightline.search.executables import executable_of
+from sightline.settings.config import Settings
 from sightline.store import Store
 from sightline.verbs.asker import Asker
 from sightline.verbs.query import QueryRequest, query

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from benchmarks.measure import Row, mib, ms, run
-from sightline.profile import DEFAULT
+from sightline.base.profile import DEFAULT
 from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.judge import Judge
 from sightline.shape.memory_stream import BytesSource

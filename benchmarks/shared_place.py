@@ -18,10 +18,10 @@ from benchmarks.fleet import BenchFleet, processor_seconds, running_fleet, strea
 from benchmarks.measure import SIGHTLINE, Row, mib, ms, run, run_with_peak
 from benchmarks.screen import first_screen
 from benchmarks.terminal import Terminal
-from sightline.config import Settings
+from sightline.base.records import Shown
 from sightline.log.sessions import current_session
 from sightline.log.views import Shows, record_view
-from sightline.records import Shown
+from sightline.settings.config import Settings
 from sightline.shape.segments import Segment
 from sightline.store import Narrowing, Store, Target
 
@@ -32,8 +32,8 @@ with contextlib.suppress(ImportError):  # without the extra `servers.missing` sa
     from sightline.fleet.administration import grant, passfile_line
     from sightline.fleet.database import connected
     from sightline.fleet.objects import Objects, pack_key
+    from sightline.fleet.reader.store import SharedStore
     from sightline.fleet.shipper import Shipper
-    from sightline.shared.store import SharedStore
 
 OUTPUTS, HOSTS, CALLS = 1_000_000, 200, 200_000
 LARGE_BYTES = 1 << 30

@@ -6,7 +6,8 @@ import random
 import time
 from contextlib import closing
 
-from sightline.config import Settings
+from sightline.base.private_files import open_private
+from sightline.base.records import Buffer, Session, Shown, StreamInfo
 from sightline.disk.deposit import Deposit
 from sightline.disk.layout import SEALED_MODE
 from sightline.disk.meta import write_meta
@@ -14,8 +15,7 @@ from sightline.disk.recording import new_buffer, reserve
 from sightline.log import log
 from sightline.log.sessions import header_of
 from sightline.log.views import Shows, append_view, index_view, record_view
-from sightline.private_files import open_private
-from sightline.records import Buffer, Session, Shown, StreamInfo
+from sightline.settings.config import Settings
 from sightline.shape.segments import Segment
 from sightline.store import Store
 

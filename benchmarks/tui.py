@@ -13,8 +13,8 @@ from typing import NamedTuple
 from benchmarks.measure import SIGHTLINE, Row, mib, ms
 from benchmarks.terminal import GIVE_UP_SECONDS, NotShown, Terminal
 from benchmarks.viewers import OURS, PEERS, Keys, Viewer, filled, installed
-from sightline.config import Settings
-from sightline.records import StreamInfo
+from sightline.base.records import StreamInfo
+from sightline.settings.config import Settings
 from sightline.store import Store
 
 LINE_BYTES = 100

@@ -71,7 +71,7 @@ def written(name: str, value: object) -> str:
 
 def settings() -> str:
     """All keys of ``config.toml``."""
-    from sightline.config import ENVIRONMENT_PREFIX, Settings
+    from sightline.settings.config import ENVIRONMENT_PREFIX, Settings
 
     told = attributes(Settings)
     rows = []
@@ -84,7 +84,7 @@ def settings() -> str:
 
 def profiles() -> str:
     """All keys of a profile, with the value that each profile gives them."""
-    from sightline.profile import load_profile, profile_names
+    from sightline.base.profile import load_profile, profile_names
 
     names = profile_names()
     loaded = [load_profile(name) for name in names]
@@ -295,7 +295,7 @@ def made() -> dict[Path, str]:
 
 def main() -> int:
     """Write what is not up to date, or say so."""
-    from sightline import entry_points
+    from sightline.settings import entry_points
 
     entry_points.entry_points = lambda **_: []  # what this environment's other packages add stands on none of the pages
     check = "--check" in sys.argv[1:]

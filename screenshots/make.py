@@ -31,10 +31,10 @@ import session
 from textual.pilot import Pilot
 
 from sightline.capture.command import CommandCapture
-from sightline.config import Settings
-from sightline.doors.cli.output import render_text
+from sightline.settings.config import Settings
+from sightline.doors.terminal.output import render_text
 from sightline.log.notes import write_note
-from sightline.records import Session
+from sightline.base.records import Session
 from sightline.store import Store
 from sightline_tui.app import InspectorApp
 from sightline_tui.asking.answers import bar_call

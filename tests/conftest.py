@@ -21,10 +21,10 @@ import pytest
 # Images of containers often forbid it: each worker would then compile for ten seconds, hypothesis among the rest.
 sys.dont_write_bytecode = False
 
-from sightline import entry_points as plugins
+from sightline.base.records import Buffer
 from sightline.capture.command import CommandCapture
-from sightline.config import Settings
-from sightline.records import Buffer
+from sightline.settings import entry_points as plugins
+from sightline.settings.config import Settings
 from sightline.store import Store
 from tests.examples import register_profiles
 from tests.fork_server import ForkServer

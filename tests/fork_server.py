@@ -20,7 +20,7 @@ _NUMBER_BYTES = 8
 _HTTP = ("sightline.doors.mcp.http", "sightline.doors.proxy.http")
 """What loads the official SDK, which takes a second."""
 
-_NOT_LOADED = ("sightline.fleet", "sightline.shared", "sightline_tui", "sightline.store.", *_HTTP)
+_NOT_LOADED = ("sightline.fleet", "sightline.fleet.reader", "sightline_tui", "sightline.store.", *_HTTP)
 
 
 class Forked:

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from sightline import harnesses
+from sightline.agents.past_sessions.importer import Importer
 from sightline.doors.doctor.doctor import examine_plugins
 from sightline.harnesses.formats import find_sources
-from sightline.imports.importer import Importer
 from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
-from sightline.plugins import rule_files
+from sightline.settings.plugins import rule_files
 from sightline.shape.failure.catalogue import with_added
 from sightline.store import Store
 from tests.store.doors.hooks.hook_kit import Harness

@@ -134,14 +134,14 @@ def test_looking_loads_nothing_that_only_writers_and_other_views_need(
 
 def test_reading_what_hosts_have_shipped_loads_nothing_that_judges_sessions(tmp_path: Path) -> None:
     pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
-    loaded = _loaded("import sightline.shared.store", tmp_path)
-    assert not loaded & {"sightline.audit.evidence.session_evidence", "sightline.shared.host_findings"}
+    loaded = _loaded("import sightline.fleet.reader.store", tmp_path)
+    assert not loaded & {"sightline.audit.evidence.session_evidence", "sightline.fleet.reader.host_findings"}
 
 
 def _hook(event: str, given: dict[str, Any]) -> str:
     words = ["claude-code", event, "--mode", "keep"]
     data = json.dumps({"session_id": "s", "cwd": "/", "tool_use_id": "use", **given}).encode()
-    return f"from sightline.doors.hooks.event import answer_to\nanswer_to({words!r}, {data!r})"
+    return f"from sightline.agents.hooks.event import answer_to\nanswer_to({words!r}, {data!r})"
 
 
 _BASH = {"tool_name": "Bash", "tool_input": {"command": "make"}}
@@ -188,7 +188,10 @@ def test_running_a_short_command_loads_only_what_it_needs(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("module", "needed", "stood_in_for"),
-    [("sightline.disk.sqlite", "_sqlite3", "functools"), ("sightline.doors.cli.whole_parser", "argparse", "gettext")],
+    [
+        ("sightline.disk.sqlite", "_sqlite3", "functools"),
+        ("sightline.doors.terminal.whole_parser", "argparse", "gettext"),
+    ],
 )
 def test_an_interrupted_import_leaves_nothing_that_stands_in_for_a_module(
     tmp_path: Path, module: str, needed: str, stood_in_for: str

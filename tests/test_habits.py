@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from sightline.base.records import Buffer
 from sightline.capture.file import capture_file
 from sightline.capture.result import ResultBlock, capture_result
-from sightline.doors.mcp.protocol import Context, OpenCall, Outcome
-from sightline.doors.mcp.service import Service
-from sightline.doors.mcp.tools import Options
 from sightline.doors.proxy.relay import ADDED, Names, next_call
-from sightline.records import Buffer
+from sightline.doors.tools.protocol import Context, OpenCall, Outcome
+from sightline.doors.tools.service import Service
+from sightline.doors.tools.tools import Options
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store import Store
 from tests.command_line import run_here

@@ -16,7 +16,7 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 ROOMS = ("store", "tui")
-NEED_EXTRAS = ("sightline.doors.mcp.http", "sightline.doors.proxy.http", "sightline.fleet.", "sightline.shared.")
+NEED_EXTRAS = ("sightline.doors.mcp.http", "sightline.doors.proxy.http", "sightline.fleet.", "sightline.fleet.reader.")
 """Modules that only an extra makes usable, and packages of them; nothing else imports them."""
 _SECONDS = 300
 
@@ -212,7 +212,7 @@ def test_type_checkers_follow_an_editable_installation(tmp_path: Path) -> None:
     python = tmp_path / "environment" / "bin" / "python"
     _pip("--python", python, "install", "--quiet", "--no-deps", "--editable", REPOSITORY, folder=tmp_path)
     (tmp_path / "project.py").write_text(
-        "from sightline.refs import format_ref\nfrom sightline_tui.start import run\n"
+        "from sightline.base.refs import format_ref\nfrom sightline_tui.start import run\n"
         "reveal_type(format_ref)\nreveal_type(run)\n"
     )
     told = _do(

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import pytest
 
-from sightline.config import load_settings
+from sightline.settings.config import load_settings
 
 REPOSITORY = Path(__file__).parent.parent
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from sightline.agents.hooks.event import answer_to
 from sightline.disk.buffer_writer import StreamWriter
-from sightline.doors.hooks.event import answer_to
-from sightline.doors.mcp.service import Service
 from sightline.doors.mcp.stdio import StdioServer
-from sightline.doors.mcp.tools import Options
+from sightline.doors.tools.service import Service
+from sightline.doors.tools.tools import Options
 from sightline.verbs import list_outputs
 
 
@@ -52,8 +52,8 @@ def test_a_call_passes_four_modules_between_its_line_and_the_verb(monkeypatch: p
     os.close(sink)
     with open(answers, "rb") as told:
         assert b'"id":2' in told.read().replace(b" ", b"")
-    passed.remove("sightline.doors.mcp.worker_threads")  # nobody reads it on the way, no more than threading
-    assert 0 < len(passed) + len({"sightline.doors.mcp.protocol"}) <= 4, passed  # which read it before
+    passed.remove("sightline.doors.tools.worker_threads")  # nobody reads it on the way, no more than threading
+    assert 0 < len(passed) + len({"sightline.doors.tools.protocol"}) <= 4, passed  # which read it before
 
 
 @pytest.mark.parametrize(

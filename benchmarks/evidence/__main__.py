@@ -24,6 +24,7 @@ from benchmarks.evidence.sessions import FAILED, PASSED, SESSIONS, Truth
 from benchmarks.evidence.transcripts import Compacted, Edited, Ran, Read, Said, Step, write_transcript
 from benchmarks.evidence.unseen_sessions import UNSEEN_SESSIONS
 from benchmarks.measure import SIGHTLINE
+from sightline.agents.past_sessions.importer import Importer
 from sightline.audit.evidence.session_evidence import (
     CONTRADICTED_CLAIM,
     STALE_CLAIM,
@@ -32,11 +33,10 @@ from sightline.audit.evidence.session_evidence import (
     evidence_of,
 )
 from sightline.audit.verdict import verdict_of
-from sightline.config import Settings
+from sightline.base.records import Session
 from sightline.harnesses.formats import find_sources
-from sightline.imports.importer import Importer
 from sightline.log.session_list import list_sessions
-from sightline.records import Session
+from sightline.settings.config import Settings
 from sightline.shape.summary import one_line
 from sightline.store import Store
 

@@ -31,10 +31,10 @@ from sightline.audit.evidence.session_evidence import (
 from sightline.audit.findings import OVERLOOKED, found_in
 from sightline.audit.timeline import Call, calls_of
 from sightline.audit.verdict import Scope
+from sightline.base.records import Session
+from sightline.base.refs import parse_ref
 from sightline.log.session_events import AgentMessage
 from sightline.log.session_history import events_of
-from sightline.records import Session
-from sightline.refs import parse_ref
 from sightline.store import Store
 
 READ, FAILED = "read", "failed"

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from benchmarks.evidence.labels import call_key, message_key, session_key
 from sightline.audit.timeline import Call, calls_of
-from sightline.errors import SightlineError
+from sightline.base.errors import SightlineError
+from sightline.base.records import Session
 from sightline.log.session_events import AgentMessage, ContextChange
 from sightline.log.session_history import events_of
 from sightline.log.view_text import view_text
-from sightline.records import Session
 from sightline.store import Store
 
 _HEAD_LINES, _TAIL_LINES = 25, 45  # of a command's reply; what lies between is counted

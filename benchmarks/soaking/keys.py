@@ -19,13 +19,13 @@ from textual import events
 from textual.app import App
 from textual.pilot import Pilot
 
-from sightline.config import Settings
+from sightline.base.errors import SightlineError
+from sightline.base.records import Session
 from sightline.disk.recording import Recording
-from sightline.doors.cli.output import render_text
-from sightline.errors import SightlineError
+from sightline.doors.terminal.output import render_text
+from sightline.light.named_tuple import NamedTuple
 from sightline.log.retention import collect, remove
-from sightline.named_tuple import NamedTuple
-from sightline.records import Session
+from sightline.settings.config import Settings
 from sightline.store import Store
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver

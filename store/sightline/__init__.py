@@ -6,8 +6,8 @@ module and need none of them.
 
 TYPE_CHECKING = False  # typing's own would take milliseconds of every start
 if TYPE_CHECKING:
+    from sightline.base.records import Buffer, View
     from sightline.doors.python import list_outputs, query, read_file, read_output, run_command
-    from sightline.records import Buffer, View
     from sightline.store import Store
     from sightline.verbs.reply import Reply
 else:

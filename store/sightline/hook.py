@@ -7,7 +7,7 @@ import gc
 import site
 import sys
 
-TYPE_CHECKING = False  # sightline.typing_names may not be found before _start_without_site
+TYPE_CHECKING = False  # sightline.light.typing_names may not be found before _start_without_site
 if TYPE_CHECKING:
     from typing import Any
 
@@ -39,16 +39,16 @@ def start() -> None:
         _start_without_site()
     gc.disable()  # what one event imports and makes is not garbage, and looking through it takes 3 ms
     if sys.argv[1:2] == ["capture"]:
-        from sightline.doors.hooks.capture_pipe import main_of_script
+        from sightline.agents.hooks.capture_pipe import main_of_script
 
         gc.enable()
         main_of_script(sys.argv[2:])
     if sys.argv[1:2] == ["task"]:
-        from sightline.doors.hooks.task_recorder import main as main_of_task
+        from sightline.agents.hooks.task_recorder import main as main_of_task
 
         gc.enable()
         main_of_task(sys.argv[2:])
-    from sightline.doors.hooks.event import main
+    from sightline.agents.hooks.event import main
 
     main(sys.argv[1:])
 

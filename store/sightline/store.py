@@ -12,7 +12,13 @@ import os
 import time
 
 from sightline import disk
-from sightline.config import Settings, default_root, judge_store, load_settings, settings_state
+from sightline.base.errors import OfNewerVersion, SightlineError, StoreFailed, UnsafeStore
+from sightline.base.private_files import open_private, remove_file, remove_folder, why_closed, write_atomically
+from sightline.base.project import Project, find_project
+from sightline.base.records import Buffer, Note
+from sightline.base.records import Narrowing as Narrowing
+from sightline.base.records import Target as Target
+from sightline.base.refs import Ref
 from sightline.disk.clock import Clock, note_start
 from sightline.disk.database import BUSY_SECONDS, Database, identity_of, set_aside
 from sightline.disk.errors import anothers, is_busy, is_full, store_failed, unwritable
@@ -27,32 +33,26 @@ from sightline.disk.layout import Layout as Layout  # exported here, like other 
 from sightline.disk.live import marker_names
 from sightline.disk.meta import encode_buffer, fields_in, rewrite_meta
 from sightline.disk.sqlite import sqlite3
-from sightline.errors import OfNewerVersion, SightlineError, StoreFailed, UnsafeStore
-from sightline.late_names import late_names
-from sightline.light_library import contextmanager, deque, suppress
-from sightline.private_files import open_private, remove_file, remove_folder, why_closed, write_atomically
-from sightline.project import Project, find_project
-from sightline.records import Buffer, Note
-from sightline.records import Narrowing as Narrowing
-from sightline.records import Target as Target
-from sightline.refs import Ref
-from sightline.typing_names import TYPE_CHECKING, Any, BinaryIO, Callable, Iterable, Iterator, Protocol
+from sightline.light.late_names import late_names
+from sightline.light.library import contextmanager, deque, suppress
+from sightline.light.typing_names import TYPE_CHECKING, Any, BinaryIO, Callable, Iterable, Iterator, Protocol
+from sightline.settings.config import Settings, default_root, judge_store, load_settings, settings_state
 
 if TYPE_CHECKING:
     from sightline.disk.changes import Change as Change
     from sightline.disk.changes import Changes
     from sightline.disk.merged_streams import MergedReader
     from sightline.disk.pretty import Facts
+    from sightline.disk.reading import Feed as Feed
+    from sightline.disk.reading import HostAlarm as HostAlarm
+    from sightline.disk.reading import MergedStream as MergedStream
+    from sightline.disk.reading import Rows as Rows
+    from sightline.disk.reading import SharedPlace as SharedPlace
+    from sightline.disk.reading import Stream as Stream
+    from sightline.disk.reading import ToExamine as ToExamine
     from sightline.disk.recording import Recording as Recording
     from sightline.disk.stand_ins import StandIns as StandIns
     from sightline.disk.streams import StreamReader as StreamReader
-    from sightline.protocols import Feed as Feed
-    from sightline.protocols import HostAlarm as HostAlarm
-    from sightline.protocols import MergedStream as MergedStream
-    from sightline.protocols import Rows as Rows
-    from sightline.protocols import SharedPlace as SharedPlace
-    from sightline.protocols import Stream as Stream
-    from sightline.protocols import ToExamine as ToExamine
     from sightline.redact.hiding import Redaction
     from sightline.shape.failure.catalogue import RuleFile
 else:
@@ -61,7 +61,7 @@ else:
         **{
             "disk.recording": ("Recording",),  # 1 ms, which whoever only reads does not need
             "disk.streams": ("StreamReader",),  # 1 ms, which lists do not need
-            "protocols": (
+            "disk.reading": (
                 "Feed",
                 "HostAlarm",
                 "MergedStream",
@@ -505,7 +505,7 @@ class Store:
     @property
     def rule_files(self) -> "tuple[RuleFile, ...]":
         """Return the files of rules that a person, or other packages, have added, as they are now."""
-        from sightline.plugins import rule_files  # needed only if something may have failed
+        from sightline.settings.plugins import rule_files  # needed only if something may have failed
 
         looked, files = self._rule_files
         if (now := time.monotonic()) - looked > _RULES_SECONDS:  # a list asks for each of its buffers

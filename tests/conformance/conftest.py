@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from sightline.base.profile import Profile, load_profile
+from sightline.base.records import Buffer, Session
 from sightline.capture.result import ResultBlock, capture_result
-from sightline.config import Settings
-from sightline.doors.cli.output import cli_call, render_text
-from sightline.profile import Profile, load_profile
-from sightline.records import Buffer, Session
+from sightline.doors.terminal.output import cli_call, render_text
+from sightline.settings.config import Settings
 from sightline.store import Store
 from sightline.verbs import query, read_file, read_output, run_command
 from sightline.verbs.asker import Asker

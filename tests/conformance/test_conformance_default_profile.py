@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sightline.errors import BadRange, BadRef, ExpiredRef, SightlineError, UnknownRef
+from sightline.base.errors import BadRange, BadRef, ExpiredRef, SightlineError, UnknownRef
 from sightline.store import Target
 from sightline.verbs.run_command import Doorway
 

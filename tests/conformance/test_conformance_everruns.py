@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from sightline.base.profile import load_profile
 from sightline.log.log_index import list_views
 from sightline.log.retention import evict
 from sightline.log.view_text import view_text
-from sightline.profile import load_profile
 from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.shape.cut import shape
 from sightline.shape.cut_styles import shape_as, split_bytes

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from sightline.base.errors import BadRef, ExpiredRef, SightlineError, UnknownRef
+from sightline.base.records import Buffer
 from sightline.capture.result import ResultBlock, capture_result
-from sightline.errors import BadRef, ExpiredRef, SightlineError, UnknownRef
 from sightline.log.retention import enforce_limits
-from sightline.records import Buffer
 from sightline.store import Store, Target
 
 Keep = Callable[..., str]

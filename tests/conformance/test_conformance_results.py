@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sightline.base.errors import BadRange
+from sightline.base.records import Buffer, Session
 from sightline.capture.result import ResultBlock, capture_result
-from sightline.config import Settings
-from sightline.errors import BadRange
-from sightline.records import Buffer, Session
+from sightline.settings.config import Settings
 from sightline.shape.json.path import BadPath, NotFound, parse_path
 from sightline.shape.json.result import shape_result
 from sightline.shape.json.sampling import Sampling

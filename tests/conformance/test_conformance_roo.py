@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sightline.profile import Cut, load_profile
+from sightline.base.profile import Cut, load_profile
 from sightline.shape.clean import clean_text
 from sightline.shape.cut_styles import shape_as
 from sightline.shape.memory_stream import BytesSource

@@ -24,10 +24,10 @@ SPREAD_SECONDS = 0.004
 
 _MODULES = [
     "sightline.capture.background",
-    "sightline.doors.cli.mcp",
-    "sightline.doors.cli.proxy",
+    "sightline.doors.mcp.command",
+    "sightline.doors.proxy.command",
     "sightline.doors.cli.run",
-    "sightline.doors.mcp.handlers",
+    "sightline.doors.tools.handlers",
     "sightline.doors.proxy.recorder",
     "sightline.doors.mcp.stdio",
     "sightline.disk.recovery",

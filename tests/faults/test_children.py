@@ -13,19 +13,19 @@ from pathlib import Path
 
 import pytest
 
+from sightline.base.errors import CommandNotStarted, OutOfProcesses, StoreFailed
 from sightline.capture.background import start_in_background
 from sightline.capture.child import shell_argv
 from sightline.capture.command import CommandCapture
 from sightline.capture.filters import left_side
-from sightline.config import Settings
-from sightline.doors.mcp.service import Service
 from sightline.doors.mcp.stdio import StdioServer
-from sightline.doors.mcp.tools import Options
-from sightline.errors import CommandNotStarted, OutOfProcesses, StoreFailed
+from sightline.doors.tools.service import Service
+from sightline.doors.tools.tools import Options
 from sightline.pipeline.parse import parse
 from sightline.pipeline.run import QueryLimits
 from sightline.pipeline.run import run as run_query
 from sightline.search.errors import ProgramMissing
+from sightline.settings.config import Settings
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store import Store
 from tests.descriptors import open_files

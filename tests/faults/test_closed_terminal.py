@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from sightline.base.records import Buffer
 from sightline.doors.doctor.doctor import examine
-from sightline.records import Buffer
 from sightline.store import Store
 from tests.faults.fault_kit import PATIENCE_SECONDS, PROGRAM, Pty, Until, children_of, lives
 

@@ -13,21 +13,21 @@ from pathlib import Path
 
 import pytest
 
+from sightline.base.errors import StoreFailed
+from sightline.base.records import Buffer, Session, Shown
 from sightline.capture.command import CommandCapture
-from sightline.config import Settings
 from sightline.disk import database, index_filling
 from sightline.disk.index_filling import rebuild_buffers
 from sightline.disk.layout import Layout
 from sightline.doors.cli.main import main
 from sightline.doors.doctor.doctor import examine
-from sightline.doors.mcp import index_thread
-from sightline.errors import StoreFailed
+from sightline.doors.tools import index_thread
 from sightline.log.log import verify
 from sightline.log.log_index import list_views, rebuild_views
 from sightline.log.notes import list_notes, write_note
 from sightline.log.view_text import view_text
 from sightline.log.views import Shows, Traced, append_view, index_soon, index_view, record_shown, record_view
-from sightline.records import Buffer, Session, Shown
+from sightline.settings.config import Settings
 from sightline.shape.segments import Segment
 from sightline.store import Store
 from sightline.verbs.previous_run import previous_run
@@ -400,7 +400,7 @@ import os, sys
 from sightline import Store
 from sightline.capture.command import CommandCapture
 from sightline.log.views import Shows, append_view, index_soon
-from sightline.records import Session
+from sightline.base.records import Session
 from sightline.shape.segments import Segment
 store = Store(sys.argv[1])
 store.let_wait(lambda: None)

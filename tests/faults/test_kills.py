@@ -17,12 +17,12 @@ from typing import Any
 
 import pytest
 
-from sightline.config import Settings
+from sightline.base.records import Buffer
 from sightline.doors.doctor.doctor import examine
 from sightline.log import log
 from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
-from sightline.records import Buffer
+from sightline.settings.config import Settings
 from sightline.store import Store, Target
 from tests.faults.kill_kit import Moments, Nursery, is_gone, refs_in, soon
 

@@ -14,14 +14,14 @@ from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import told_share
 from sightline.audit.kept_facts import facts_for, share_in
 from sightline.audit.timeline import calls_of, totals_of
+from sightline.base.errors import ExpiredRef
+from sightline.base.records import Buffer, LinePart, Session, Shown, View
+from sightline.base.sha256 import sha256_hex
 from sightline.doors.doctor.doctor import examine
-from sightline.errors import ExpiredRef
 from sightline.log.log_index import list_views
 from sightline.log.notes import list_notes
 from sightline.log.view_text import TextGone, view_text
 from sightline.log.views import Shows, record_view
-from sightline.records import Buffer, LinePart, Session, Shown, View
-from sightline.sha256 import sha256_hex
 from sightline.store import Store, Target
 from tests.faults.fault_kit import PROGRAM
 

@@ -10,23 +10,23 @@ from typing import Any
 
 import pytest
 
+from sightline.agents.past_sessions.importer import ImportLedger
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.report.report import gather
 from sightline.audit.timeline import calls_of, unknowable
+from sightline.base.errors import OfNewerVersion
+from sightline.base.records import Buffer, Gap, Session
 from sightline.disk import schema
 from sightline.disk.index_filling import rebuild_buffers
 from sightline.disk.meta import FORMAT, read_meta
 from sightline.disk.recovery import adopt_dead
 from sightline.doors.doctor.doctor import examine
-from sightline.errors import OfNewerVersion
 from sightline.harnesses.formats import TranscriptSource
-from sightline.imports.importer import ImportLedger
 from sightline.log import log
 from sightline.log.log_index import list_views, rebuild_views
 from sightline.log.retention import purge_gone, remove
 from sightline.log.view_text import TextGone, view_text
 from sightline.log.views import Shows, record_view
-from sightline.records import Buffer, Gap, Session
 from sightline.shape.segments import Segment
 from sightline.store import Store
 from tests.faults.fault_kit import run

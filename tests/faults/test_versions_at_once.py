@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from sightline.config import Settings
 from sightline.doors.doctor.doctor import examine
 from sightline.log.log_index import list_views
+from sightline.settings.config import Settings
 from sightline.store import Store
 
 REPOSITORY = Path(__file__).parents[2]

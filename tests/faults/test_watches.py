@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from watchfiles._rust_notify import WatchfilesRustInternalError
 
+from sightline.agents.past_sessions.follower import Follower
 from sightline.disk.changes import Change, Changes
-from sightline.imports.follower import Follower
 from sightline.store import Store
 from sightline_tui.app import InspectorApp
 from tests.faults.fault_kit import PATIENCE_SECONDS
@@ -32,7 +32,7 @@ def refused(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     def refuse(*_: object) -> None:
         raise request.param
 
-    monkeypatch.setattr("sightline.folder_watch.native_watcher", refuse)
+    monkeypatch.setattr("sightline.base.folder_watch.native_watcher", refuse)
     error: Exception = request.param
     return error
 

@@ -6,11 +6,11 @@
 import resource
 import sys
 
+from sightline.base.errors import SightlineError
+from sightline.base.records import Buffer, Session
 from sightline.capture.result import ResultBlock, capture_result
-from sightline.config import Settings
-from sightline.doors.cli.output import cli_call
-from sightline.errors import SightlineError
-from sightline.records import Buffer, Session
+from sightline.doors.terminal.output import cli_call
+from sightline.settings.config import Settings
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store import Store
 from sightline.verbs.asker import Asker

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from sightline.agents.hooks.event import answer_to
+from sightline.base.errors import SightlineError
+from sightline.base.records import Buffer, Session
 from sightline.capture.command import CommandCapture
 from sightline.capture.filters import find_split, inner_filter
 from sightline.capture.result import ResultBlock, capture_result
-from sightline.doors.cli.output import cli_call, render_text
-from sightline.doors.hooks.event import answer_to
-from sightline.doors.mcp.line_io import LineWriter
 from sightline.doors.proxy.relay import Proxy
-from sightline.errors import SightlineError
+from sightline.doors.terminal.output import cli_call, render_text
+from sightline.doors.tools.line_io import LineWriter
 from sightline.harnesses import known
 from sightline.harnesses.base import AFTER
 from sightline.pipeline.parse import MAX_CHARACTERS
-from sightline.records import Buffer, Session
 from sightline.shell_words import LONGEST_COMMAND
 from sightline.shell_words.lexer import Unclear
 from sightline.shell_words.programs import programs_of

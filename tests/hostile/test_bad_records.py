@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from benchmarks.bad_records import AGENT, ODD_VALUES, Sample, make_sample, survey, try_seed
-from sightline.config import Settings
+from sightline.base.records import Buffer
 from sightline.disk.meta import decode_buffer, encode_buffer
 from sightline.doors.doctor.doctor import examine
 from sightline.log.log import lines_of, read_all, verify
 from sightline.log.log_index import append_entry, list_views
-from sightline.records import Buffer
+from sightline.settings.config import Settings
 from sightline.store import Store
 
 SEEDS = range(8)

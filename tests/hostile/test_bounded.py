@@ -15,14 +15,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sightline.base.errors import SightlineError
+from sightline.base.http_guard import Address, Guard
+from sightline.base.records import Buffer, Session
 from sightline.capture.result import ResultBlock, capture_result
-from sightline.doors.cli.output import cli_call
 from sightline.doors.mcp.http import guarded, refused
-from sightline.errors import SightlineError
-from sightline.http_guard import Address, Guard
+from sightline.doors.terminal.output import cli_call
 from sightline.pipeline.parse import parse
 from sightline.pipeline.run import QueryLimits, run
-from sightline.records import Buffer, Session
 from sightline.search.errors import Cancelled, SearchFailed
 from sightline.search.line_search import search
 from sightline.search.processes import Cancel

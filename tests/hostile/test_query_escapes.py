@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from sightline.errors import SightlineError
+from sightline.base.errors import SightlineError
 from sightline.pipeline.parse import parse
 from sightline.pipeline.run import run
 from sightline.search.executables import Executable, find

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
+from sightline.agents.past_sessions.importer import Importer
+from sightline.base.errors import SettingError
+from sightline.base.records import Buffer, Session
 from sightline.capture.command import CommandCapture
 from sightline.capture.file import capture_file
 from sightline.capture.result import ResultBlock, capture_result
-from sightline.config import Settings, load_settings
-from sightline.doors.cli.output import cli_call
-from sightline.errors import SettingError
+from sightline.doors.terminal.output import cli_call
 from sightline.harnesses.formats import find_sources
-from sightline.imports.importer import Importer
 from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
-from sightline.records import Buffer, Session
+from sightline.settings.config import Settings, load_settings
 from sightline.store import Store, Target
 from sightline.verbs.asker import Asker
 from sightline.verbs.read_file import FileRequest, read_file

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from sightline.audit.report import report as gather
 from sightline.audit.report.html import render_html
 from sightline.audit.report.report import Report
+from sightline.base.records import Buffer, Session, Shown
 from sightline.log.notes import send_note, write_note
 from sightline.log.views import Shows, record_view
-from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
 from tests.each import each

@@ -15,20 +15,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from sightline.agents.hooks.error_log import last_errors
+from sightline.agents.past_sessions.importer import ImportLedger
+from sightline.base.errors import SettingError, SightlineError, UnsafeStore
+from sightline.base.private_files import open_private
+from sightline.base.records import Buffer, Session
+from sightline.base.refs import parse_ref
 from sightline.capture.file import FileNotReadable, capture_file, open_exactly
 from sightline.disk.index_filling import rebuild_buffers
 from sightline.disk.recovery import adopt_dead
 from sightline.doors.doctor.doctor import examine
-from sightline.doors.hooks.error_log import last_errors
-from sightline.errors import SettingError, SightlineError, UnsafeStore
-from sightline.imports.importer import ImportLedger
 from sightline.log.log_index import list_views, rebuild_views
 from sightline.log.notes import list_notes, write_note
 from sightline.log.sessions import current_session, safe_name
 from sightline.log.views import Shows, record_view
-from sightline.private_files import open_private
-from sightline.records import Buffer, Session
-from sightline.refs import parse_ref
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
 from tests.examples import examples

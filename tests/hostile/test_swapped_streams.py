@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.config import Settings
-from sightline.errors import SightlineError, UnsafeStore
-from sightline.private_files import open_stored
-from sightline.records import Session
+from sightline.base.errors import SightlineError, UnsafeStore
+from sightline.base.private_files import open_stored
+from sightline.base.records import Session
 from sightline.search.contents import search_contents
 from sightline.search.executables import Executable, find
 from sightline.search.handed_files import HandedFiles, WithPaths
 from sightline.search.processes import Cancel, Group
 from sightline.search.sandbox import NO_BACKING, Backing, describe
+from sightline.settings.config import Settings
 from sightline.store import Store, Target
 from sightline.verbs.asker import Asker
 from sightline.verbs.query import QueryRequest, query

@@ -17,10 +17,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.doors.cli.output import dim, green, red, text_for
+from sightline.base.records import Session
+from sightline.doors.terminal.output import dim, green, red, text_for
 from sightline.log.notes import write_note
 from sightline.log.views import Shows, record_view
-from sightline.records import Session
 from sightline.shape.clean import clean_text
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target

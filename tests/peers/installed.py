@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from sightline.base.records import Buffer
 from sightline.harnesses.base import MODES
 from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
-from sightline.records import Buffer
 from sightline.store import Store
 from tests.peers.harnesses import HARNESSES, Harness, Run, run_harness
 from tests.peers.scripted_model import Json, ScriptedModel, Seen, Step, Use

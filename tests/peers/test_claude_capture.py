@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sightline.doors.hooks.capture_script import FILE
+from sightline.agents.hooks.capture_script import FILE
 from tests.peers.harnesses import Run
 from tests.peers.installed import INSTALLED, Installed, Outcome, play
 from tests.peers.scripted_model import Json, Step, Use

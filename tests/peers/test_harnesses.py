@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import pytest
 
+from sightline.base.records import Session
 from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
-from sightline.records import Session
 from sightline.store import Store
 from tests import node_peers
 from tests.peers.harnesses import HARNESSES, PROXY, SANDBOXED, SERVER, Harness, Run, run_harness

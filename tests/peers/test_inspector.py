@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from sightline.doors.mcp.tools import TOOLS
+from sightline.doors.tools.tools import TOOLS
 from sightline.log.log_index import list_views
 from sightline.store import Store
 from tests import node_peers

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from sightline import ownership, private_files
-from sightline.config import Settings, judge_store, load_settings
-from sightline.doors.hooks.event import answer_to
-from sightline.errors import SettingError, StoreFailed
-from sightline.ownership import others_could_write
+from sightline.agents.hooks.event import answer_to
+from sightline.base.errors import SettingError, StoreFailed
+from sightline.base.ownership import others_could_write
+from sightline.settings.config import Settings, judge_store, load_settings
 from sightline.store import Store
 from tests.fork_server import ForkServer
 
@@ -171,7 +171,7 @@ def test_no_program_is_run_that_others_could_have_named(tmp_path: Path) -> None:
 def test_added_harnesses_are_not_loaded_from_a_file_that_others_could_have_written(
     eve: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sightline.plugins import known_harnesses
+    from sightline.settings.plugins import known_harnesses
 
     monkeypatch.setenv("SIGHTLINE_HOME", str(eve / "store"))
     assert known_harnesses() == {}

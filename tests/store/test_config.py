@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sightline.config import GIB, KIB, MIB, Settings, default_root, load_settings
-from sightline.errors import SettingError
+from sightline.base.errors import SettingError
+from sightline.settings.config import GIB, KIB, MIB, Settings, default_root, load_settings
 
 
 def load(folder: Path, text: str, **environment: str) -> Settings:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sightline.errors import UsageError
-from sightline.http_guard import Address, Guard, address_of
+from sightline.base.errors import UsageError
+from sightline.base.http_guard import Address, Guard, address_of
 
 LOCAL = Address("127.0.0.1", is_loopback=True)
 PUBLIC = Address("box.example.org", is_loopback=False)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline import json_text
-from sightline.json_text import dumps, encoder, first_value, loads
+from sightline.light import json_text
+from sightline.light.json_text import dumps, encoder, first_value, loads
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text('\udcff"\\\n\x1b aé\u2028', max_size=9)
 NAMES = st.text(max_size=4)

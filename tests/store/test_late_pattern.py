@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sightline.late_pattern import late_pattern
+from sightline.light.late_pattern import late_pattern
 
 
 def test_it_has_all_that_a_pattern_has() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sightline import light_library
+from sightline.light import library as light_library
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline import named_tuple
+from sightline.light import named_tuple
 
 NAMES = st.lists(st.sampled_from(["a", "b", "line", "match", "count", "index"]), min_size=1, unique=True)
 

@@ -9,9 +9,9 @@ import pytest
 from sightline import run_command
 from sightline.audit.buffer_failures import failures_of
 from sightline.doors.doctor.doctor import examine, examine_plugins
-from sightline.entry_points import refresh_plugins
 from sightline.harnesses import find, load_harness
-from sightline.plugins import FILE, Plugins, read_plugins, rule_files, write_plugins
+from sightline.settings.entry_points import refresh_plugins
+from sightline.settings.plugins import FILE, Plugins, read_plugins, rule_files, write_plugins
 from sightline.shape.failure.catalogue import MAX_FILE_BYTES, RuleFile
 from sightline.store import Store
 

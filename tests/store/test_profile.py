@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from sightline.config import load_settings
-from sightline.errors import SettingError
-from sightline.profile import CHOICES, DEFAULT, FOLDER, Profile, load_profile, profile_names, read_profile
+from sightline.base.errors import SettingError
+from sightline.base.profile import CHOICES, DEFAULT, FOLDER, Profile, load_profile, profile_names, read_profile
+from sightline.settings.config import load_settings
 
 
 def flat(values: Any, prefix: str = "") -> dict[str, Any]:

@@ -6,7 +6,7 @@ import pytest
 
 from sightline.audit.project_scope import belongs, calls_in, projects_of
 from sightline.audit.timeline import calls_of
-from sightline.project import Project, find_project, main_worktree, project_here, project_of, repository_of
+from sightline.base.project import Project, find_project, main_worktree, project_here, project_of, repository_of
 from sightline.store import Store
 from tests.tui.tui_kit import add
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.errors import BadRange, BadRef
-from sightline.refs import Ref, format_ref, host_of, is_ack, parse_lines, parse_ref
+from sightline.base.errors import BadRange, BadRef
+from sightline.base.refs import Ref, format_ref, host_of, is_ack, parse_lines, parse_ref
 from tests.each import each
 
 NAMES = st.builds(

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from sightline.base.sha256 import INLINE_BYTES, SMALL_BYTES, STEP_BYTES, Hasher
 from sightline.disk.line_index import newlines_in
-from sightline.sha256 import INLINE_BYTES, SMALL_BYTES, STEP_BYTES, Hasher
 
 SIZES = (0, 1, SMALL_BYTES - 1, SMALL_BYTES, SMALL_BYTES + 1, INLINE_BYTES, INLINE_BYTES + 1)
 
@@ -42,7 +42,7 @@ def test_pieces_of_any_size_make_one_hash(pieces: list[bytes]) -> None:
 HASHES = """
 import sys
 sys.modules |= dict.fromkeys(sys.argv[1].split())
-from sightline.sha256 import sha256_hex
+from sightline.base.sha256 import sha256_hex
 print(*(sha256_hex(b"x" * int(size)) for size in sys.argv[2:]), "hashlib" in sys.modules)
 """
 

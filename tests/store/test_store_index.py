@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from sightline.config import Settings
+from sightline.base.records import Buffer
 from sightline.disk import index_filling
 from sightline.disk.sqlite import sqlite3
-from sightline.records import Buffer
+from sightline.settings.config import Settings
 from sightline.store import Store
 
 THREADS = 8

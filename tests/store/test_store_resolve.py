@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sightline.errors import AmbiguousRef, BadRef, ExpiredRef, StoreFailed, UnknownRef
-from sightline.records import Buffer
+from sightline.base.errors import AmbiguousRef, BadRef, ExpiredRef, StoreFailed, UnknownRef
+from sightline.base.records import Buffer
 from sightline.store import Store, Target
 
 Keep = Callable[..., Buffer]

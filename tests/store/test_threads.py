@@ -10,7 +10,7 @@ HEAP_BYTES = 64 << 20  # of addresses that glibc sets aside for each heap
 THREADS = 6
 GROWN = f"""
 import re, sys, threading
-from sightline.threads import share_one_heap
+from sightline.base.threads import share_one_heap
 
 def addresses():
     return int(re.search(r"VmSize:\\s+(\\d+)", open("/proc/self/status").read())[1]) << 10
@@ -43,7 +43,7 @@ def test_threads_share_one_heap() -> None:
 FREED_BYTES = 32 << 20
 FREED = f"""
 import re
-from sightline.threads import give_back_memory, share_one_heap
+from sightline.base.threads import give_back_memory, share_one_heap
 
 def held():
     return int(re.search(r"VmRSS:\\s+(\\d+)", open("/proc/self/status").read())[1]) << 10

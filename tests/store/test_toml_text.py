@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sightline import toml_text
+from sightline.light import toml_text
 
 PLAIN = """
 # what is kept
@@ -75,6 +75,8 @@ def test_true_is_no_number() -> None:
 
 @pytest.mark.parametrize(("text", "is_loaded"), [(PLAIN, False), ("a = [1]", True)])
 def test_tomllib_is_loaded_only_for_what_is_not_plain(text: str, is_loaded: bool, tmp_path: Path) -> None:
-    program = "import sys; from sightline.toml_text import loads; loads(sys.argv[1]); print('tomllib' in sys.modules)"
+    program = (
+        "import sys; from sightline.light.toml_text import loads; loads(sys.argv[1]); print('tomllib' in sys.modules)"
+    )
     told = subprocess.run([sys.executable, "-P", "-c", program, text], capture_output=True, text=True, cwd=tmp_path)
     assert told.stdout == f"{is_loaded}\n"

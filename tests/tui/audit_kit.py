@@ -6,8 +6,8 @@ from unittest.mock import patch
 
 from textual.pilot import Pilot
 
+from sightline.base.records import Buffer, Session, Shown, View
 from sightline.log.views import Shows, record_view
-from sightline.records import Buffer, Session, Shown, View
 from sightline.shape.segments import Segment
 from sightline.store import Store
 from tests.tui.tui_kit import NOW, text

@@ -6,8 +6,8 @@ from unittest.mock import patch
 import pytest
 
 from sightline.audit.verdict import Verdict
-from sightline.errors import StoreFailed
-from sightline.records import Buffer
+from sightline.base.errors import StoreFailed
+from sightline.base.records import Buffer
 from sightline.store import Store
 from sightline_tui import misses
 from sightline_tui.evidence.dossier import facts_of, read_dossier

@@ -4,9 +4,9 @@ from typing import Any
 
 from textual.pilot import Pilot
 
+from sightline.base.records import Buffer, Session, Shown
 from sightline.log.notes import write_note
 from sightline.log.views import Shows, record_view
-from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
 from sightline_tui.viewer.row_painter import SEEN_MARKS

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sightline.audit.buffer_failures import Failure, FailurePlace
 from sightline.audit.coverage import Contribution, Coverage, GradedLines, PartSeen, contribution, cover, percent
 from sightline.audit.line_spans import Spans, spans_of
-from sightline.records import Gap, LinePart, Note, Shown, View
+from sightline.base.records import Gap, LinePart, Note, Shown, View
 from sightline_tui.buffers.seen_reader import percent as list_percent
 from sightline_tui.viewer.audit_model import UnseenRegions, destination, of_line, of_output
 from sightline_tui.viewer.marks import ASKED, CUT, EXACT, MATCHED, UNSEEN, Marks, Remark

@@ -7,9 +7,9 @@ from unittest.mock import patch
 import pytest
 from textual.pilot import Pilot
 
+from sightline.base.records import Session, Shown
 from sightline.log.notes import write_note
 from sightline.log.views import Shows, record_view
-from sightline.records import Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
 from sightline_tui.app import InspectorApp

@@ -1,6 +1,6 @@
 """The brief on the screen: what was missed first, each row a way to its lines."""
 
-from sightline.config import Settings
+from sightline.settings.config import Settings
 from sightline.store import Store
 from sightline_tui.brief.screen import BriefScreen
 from tests.tui.test_tui_audit import BROKEN, show

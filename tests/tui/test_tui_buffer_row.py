@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.style import Style
 
-from sightline.records import Buffer, Gap, StreamInfo
+from sightline.base.records import Buffer, Gap, StreamInfo
 from sightline.search.matcher import terms_of
 from sightline_tui.buffers.buffer_row import group_parts, heading_parts, layout, row_parts, sort_at
 from sightline_tui.buffers.order import Heading, ListOrder

@@ -3,8 +3,8 @@
 import pytest
 
 from sightline.audit.timeline import Call
+from sightline.base.records import IndexedView, View
 from sightline.disk.recording import new_buffer
-from sightline.records import IndexedView, View
 from sightline_tui.common.strips import StripPart
 from sightline_tui.timeline.call_parts import CallLook, row_parts, shown_parts
 

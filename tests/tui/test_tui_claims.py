@@ -6,8 +6,8 @@ import pytest
 
 from benchmarks.evidence.sessions import SESSIONS
 from benchmarks.evidence.transcripts import write_transcript
+from sightline.agents.past_sessions.importer import Importer
 from sightline.harnesses.formats import find_sources
-from sightline.imports.importer import Importer
 from sightline.store import Store
 from sightline_tui import misses
 from sightline_tui.evidence.claims_screen import ClaimsScreen

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 import pytest
 from textual.pilot import Pilot
 
-from sightline.errors import StoreFailed
-from sightline.records import Buffer
+from sightline.base.errors import StoreFailed
+from sightline.base.records import Buffer
 from sightline.store import Store, Target
 from sightline_tui.diff import comparison as comparing
 from sightline_tui.diff.diff_view import DiffView

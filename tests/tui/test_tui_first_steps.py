@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from sightline.project import Project
+from sightline.base.project import Project
 from sightline.store import Store
 from sightline_tui import app as app_module
 from sightline_tui import first_steps

@@ -8,7 +8,7 @@ import pytest
 from rich.color import ColorType
 from textual.pilot import Pilot
 
-from sightline.config import Settings
+from sightline.settings.config import Settings
 from sightline.store import Store
 from sightline_tui.app import InspectorApp
 from sightline_tui.commands import Help

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from benchmarks.evidence.sessions import SESSIONS
 from benchmarks.evidence.transcripts import write_transcript
+from sightline.agents.past_sessions.importer import Importer
+from sightline.base.records import Buffer
 from sightline.harnesses.formats import find_sources
-from sightline.imports.importer import Importer
-from sightline.records import Buffer
 from sightline.store import Store
 from sightline_tui.viewer.audit_model import of_line
 from sightline_tui.viewer.marks import GONE, gather

@@ -6,8 +6,8 @@ from textual.pilot import Pilot
 from sightline.audit.report.html import render_html
 from sightline.audit.report.markdown import render_markdown
 from sightline.audit.report.report import gather
+from sightline.base.records import Buffer
 from sightline.log.session_events import COMPACTED, STARTED, ContextChange, append_events
-from sightline.records import Buffer
 from sightline.store import Store
 from sightline_tui.evidence.dossier import facts_of, read_dossier
 from sightline_tui.timeline.board_reader import BoardReader

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.pilot import Pilot
 
-from sightline.records import Note
+from sightline.base.records import Note
 from sightline.store import Store
 from sightline_tui.common.histogram import BINS, Histogram, histogram, histogram_parts
 from sightline_tui.common.strips import width_of

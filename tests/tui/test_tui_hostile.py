@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rich.style import Style
 from textual._ansi_theme import MONOKAI
 
-from sightline.records import Buffer
+from sightline.base.records import Buffer
 from sightline.shape.source import Line
 from sightline.store import Store
 from sightline_tui.buffers.buffer_row import row_parts

@@ -6,8 +6,8 @@ import time
 import pytest
 from textual.pilot import Pilot
 
+from sightline.base.records import StreamInfo
 from sightline.log.sessions import current_session
-from sightline.records import StreamInfo
 from sightline.store import Store
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sightline.errors import SettingError
+from sightline.base.errors import SettingError
 from sightline.store import Store
 from sightline_tui.app import InspectorApp
 from sightline_tui.common.keys import written

@@ -3,8 +3,8 @@
 import pytest
 from textual.pilot import Pilot
 
+from sightline.base.records import Buffer
 from sightline.log.notes import ANYONE, hold_waiting, list_notes, release
-from sightline.records import Buffer
 from sightline.store import Store
 from sightline_tui.inspector import Inspector
 from sightline_tui.notes.note_screen import NoteScreen

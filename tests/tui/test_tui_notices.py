@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from sightline.config import Settings
 from sightline.disk import index_place
+from sightline.settings.config import Settings
 from sightline.store import Store
 from sightline_tui.app import InspectorApp
 

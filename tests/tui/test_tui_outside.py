@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from sightline.errors import SightlineError
+from sightline.base.errors import SightlineError
 from sightline.store import Store
 from sightline_tui.app import InspectorApp
 from sightline_tui.common.outside_program import COPY_BYTES, Copies, ViewerState, editor_call, pager_call, run_outside

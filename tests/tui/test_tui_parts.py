@@ -5,7 +5,7 @@ from array import array
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.records import Buffer
+from sightline.base.records import Buffer
 from sightline.store import Store
 from sightline_tui.buffers import buffer_list
 from sightline_tui.buffers.buffer_row import UNREAD, row_parts

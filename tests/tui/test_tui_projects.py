@@ -2,7 +2,7 @@
 
 import pytest
 
-from sightline.project import project_of
+from sightline.base.project import project_of
 from sightline.store import Store
 from sightline_tui import misses
 from sightline_tui.app import InspectorApp

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.errors import QueryRefused, UsageError
+from sightline.base.errors import QueryRefused, UsageError
 from sightline.pipeline.options import GRAMMARS
 from sightline.pipeline.parse import parse
 from sightline_tui.asking.question import (

@@ -2,8 +2,8 @@
 
 import pytest
 
+from sightline.base.records import Buffer
 from sightline.log.notes import list_notes
-from sightline.records import Buffer
 from sightline.store import Store
 from sightline_tui.app import WRITING, InspectorApp
 from sightline_tui.bindings import all_bindings

@@ -3,7 +3,7 @@
 import pytest
 from textual.pilot import Pilot
 
-from sightline.records import Buffer
+from sightline.base.records import Buffer
 from sightline.store import Store
 from sightline_tui.common.messages import StoreChanged
 from sightline_tui.timeline.coverage_rows import CoverageRows

@@ -7,9 +7,9 @@ import threading
 import pytest
 from textual import events
 
+from sightline.base.project import Project
+from sightline.base.records import Buffer
 from sightline.log.views import Shows, record_view
-from sightline.project import Project
-from sightline.records import Buffer
 from sightline.store import Store
 from sightline_tui.commands import Help
 from sightline_tui.inspector import Inspector

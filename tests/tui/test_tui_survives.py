@@ -14,10 +14,10 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Label
 
+from sightline.base.errors import StoreFailed
 from sightline.disk.index_filling import rebuild_buffers
+from sightline.disk.reading import SharedPlace
 from sightline.disk.streams import StreamReader
-from sightline.errors import StoreFailed
-from sightline.protocols import SharedPlace
 from sightline.store import Store
 from sightline_tui.app import InspectorApp
 from sightline_tui.buffers.buffer_list import BufferList

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.records import Buffer, StreamInfo
+from sightline.base.records import Buffer, StreamInfo
 from sightline.store import Store
 from sightline_tui.common.syntax import LanguageSyntax, Log, syntax_of
 from tests.tui.tui_kit import NOW, add, opened, press, rest, run, until, viewer

@@ -5,8 +5,8 @@ from unittest.mock import patch
 import pytest
 from textual.pilot import Pilot
 
+from sightline.base.records import Buffer
 from sightline.log.notes import write_note
-from sightline.records import Buffer
 from sightline.store import Store, Target
 from sightline_tui.common.messages import StoreChanged
 from sightline_tui.evidence.info_screen import ViewScreen

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import pytest
 
-from sightline.config import Settings
-from sightline.errors import SightlineError, UsageError
-from sightline.http_guard import Address
+from sightline.base.errors import SightlineError, UsageError
+from sightline.base.http_guard import Address
+from sightline.settings.config import Settings
 from sightline.store import Store
 
 aiohttp = pytest.importorskip("aiohttp")

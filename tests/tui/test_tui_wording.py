@@ -3,7 +3,7 @@
 import pytest
 from textual.binding import Binding
 
-from sightline.records import UNHEARD_OF, Buffer
+from sightline.base.records import UNHEARD_OF, Buffer
 from sightline_tui.common.key_bar import fitting
 from sightline_tui.common.phrases import age, duration, ending, short_bytes, state_of
 from sightline_tui.common.places import lines_meant

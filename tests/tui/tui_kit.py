@@ -13,9 +13,9 @@ from textual.widget import Widget
 from textual.widgets import Input
 from textual.worker import Worker
 
-from sightline.config import Settings
+from sightline.base.records import Buffer
 from sightline.disk.recording import Recording
-from sightline.records import Buffer
+from sightline.settings.config import Settings
 from sightline.store import Store, Target
 from sightline_tui.app import InspectorApp
 from sightline_tui.buffers.buffer_list import BufferList

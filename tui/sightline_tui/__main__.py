@@ -2,8 +2,8 @@
 
 import sys
 
-from sightline.errors import SightlineError
-from sightline.shared import shared_opener
+from sightline.base.errors import SightlineError
+from sightline.fleet.reader import shared_opener
 from sightline_tui.start import run
 
 READ_ONLY = "--read-only"

@@ -23,9 +23,9 @@ from textual.screen import ModalScreen
 from textual.theme import Theme
 from textual.widget import Widget
 
-from sightline.project import Project, find_project, project_here, project_of
+from sightline.base.project import Project, find_project, project_here, project_of
+from sightline.base.threads import give_back_memory, share_one_heap
 from sightline.store import Reading, Store, Target
-from sightline.threads import give_back_memory, share_one_heap
 from sightline_tui import asking, evidence, late
 from sightline_tui.common import messages
 from sightline_tui.common.key_order import KeyOrder

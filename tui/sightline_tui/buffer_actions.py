@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from sightline.project import Project
-from sightline.records import Buffer
+from sightline.base.project import Project
+from sightline.base.records import Buffer
 from sightline.store import Reading
 from sightline_tui import brief, buffers, diff, evidence, json, notes, timeline
 from sightline_tui.buffers.buffer_list import BufferList

@@ -13,7 +13,7 @@ from textual.screen import ModalScreen, Screen
 from textual.strip import Strip
 from textual.widgets import Input, Static
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.search.matcher import Term, terms_of
 from sightline_tui.buffers.buffer_row import marked_parts
 from sightline_tui.common.choice import Choice, ChoiceRows

@@ -7,8 +7,8 @@ from typing import ClassVar
 from textual.app import App, SuspendNotSupported
 from textual.strip import Strip
 
-from sightline.errors import SightlineError
-from sightline.named_tuple import NamedTuple
+from sightline.base.errors import SightlineError
+from sightline.light.named_tuple import NamedTuple
 from sightline_tui.common.choice import Choice, ChoiceRows
 from sightline_tui.common.outside_program import ProgramCall, run_outside
 from sightline_tui.common.store_errors import tell

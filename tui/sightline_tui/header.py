@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from math import inf
 from typing import TYPE_CHECKING
 
-from sightline.config import Settings
+from sightline.settings.config import Settings
 from sightline.shape.summary import human_bytes
 from sightline.store import SharedPlace
 from sightline_tui.common.bar import Bar

@@ -12,8 +12,8 @@ from textual.containers import Horizontal, Vertical
 from textual.timer import Timer
 from textual.widget import Widget
 
-from sightline.project import Project, project_of
-from sightline.records import Buffer
+from sightline.base.project import Project, project_of
+from sightline.base.records import Buffer
 from sightline.store import Reading, Target
 from sightline_tui import asking, buffers, late
 from sightline_tui.buffer_actions import BufferActions

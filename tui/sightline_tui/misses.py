@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 from textual.screen import Screen
 from textual.timer import Timer
 
-from sightline.named_tuple import NamedTuple
-from sightline.project import Project
-from sightline.records import Buffer
+from sightline.base.project import Project
+from sightline.base.records import Buffer
+from sightline.light.named_tuple import NamedTuple
 from sightline.store import Reading
 from sightline_tui.common import late
 from sightline_tui.common.store_read import StoreRead

@@ -7,7 +7,7 @@ from textual.strip import Strip
 
 from sightline.audit.project_scope import KnownProject, projects_of
 from sightline.audit.verdict import Scope, Verdict, VerdictReader
-from sightline.project import project_of
+from sightline.base.project import project_of
 from sightline.search.matcher import terms_of
 from sightline.store import Reading
 from sightline_tui.common.choice import Choice, ChoiceRows

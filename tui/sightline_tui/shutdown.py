@@ -12,7 +12,7 @@ from typing import Any
 from rich.text import Text
 from textual.app import App
 
-from sightline.private_files import write_atomically
+from sightline.base.private_files import write_atomically
 from sightline_tui.common.store_errors import STORE_ERRORS
 from sightline_tui.common.visible_text import visible
 

@@ -5,10 +5,10 @@ The limits are kept with each harness: they are what it was seen to do with outp
 
 from collections.abc import Iterable
 
+from sightline.base.records import View
 from sightline.harnesses import of_client
-from sightline.json_text import loads
-from sightline.named_tuple import NamedTuple
-from sightline.records import View
+from sightline.light.json_text import loads
+from sightline.light.named_tuple import NamedTuple
 from sightline.shape.summary import human_bytes
 
 _VERBS = {"run_command": "cmd", "capture": "cmd", "read_file": "file", "tool": "tool"}

@@ -18,14 +18,14 @@ from sightline.audit.report.markdown import code_span, plain_text
 from sightline.audit.report.phrases import HEADLINES, ending
 from sightline.audit.timeline import BYTES_A_TOKEN
 from sightline.audit.verdict import Scope, Verdict, verdict_of
+from sightline.base.project import Project
+from sightline.base.records import Buffer, OutputFacts, ReplyTotals
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any
 from sightline.log.call_names import call_name
 from sightline.log.sessions import session_title
-from sightline.named_tuple import NamedTuple
-from sightline.project import Project
-from sightline.records import Buffer, OutputFacts, ReplyTotals
 from sightline.shape.summary import counted, human_bytes, human_seconds, one_line
 from sightline.store import Reading
-from sightline.typing_names import Any
 
 MOST_ITEMS = 200
 """Items of a section at most; the number of all of them is given."""

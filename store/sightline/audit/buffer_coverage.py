@@ -13,12 +13,12 @@ from sightline.audit.line_spans import Spans
 from sightline.audit.people_views import Onlookers
 from sightline.audit.quoted_lines import How, how_made, match_lines
 from sightline.audit.quoting_views import quoting_contributions
-from sightline.errors import OfNewerVersion, SightlineError
-from sightline.json_text import dumps, loads
+from sightline.base.errors import OfNewerVersion, SightlineError
+from sightline.base.records import Buffer, IndexedView, View
+from sightline.light.json_text import dumps, loads
 from sightline.log.log import BrokenChain
 from sightline.log.log_index import list_views
 from sightline.log.view_text import TextGone, view_text
-from sightline.records import Buffer, IndexedView, View
 from sightline.shape.markers import CUTS
 from sightline.store import Reading, Target
 

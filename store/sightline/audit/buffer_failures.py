@@ -10,12 +10,13 @@ from contextlib import ExitStack
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import Coverage, StreamCoverage
 from sightline.audit.line_spans import Spans, common, size, spans_of
-from sightline.errors import SightlineError, StoreFailed
-from sightline.json_text import dumps, loads
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer
-from sightline.refs import format_ref
-from sightline.sha256 import sha256_hex
+from sightline.base.errors import SightlineError, StoreFailed
+from sightline.base.records import Buffer
+from sightline.base.refs import format_ref
+from sightline.base.sha256 import sha256_hex
+from sightline.light.json_text import dumps, loads
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any
 from sightline.shape.clean import clean_line
 from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.failure_scan import Failures, find_failures
@@ -26,7 +27,6 @@ from sightline.shape.memory_stream import BytesSource
 from sightline.shape.source import Source
 from sightline.shape.summary import one_line
 from sightline.store import Reading, Rows, Target
-from sightline.typing_names import Any
 
 QUICK_BYTES = 16 << 20
 """The largest buffer that is examined in about a second, in the worst case."""

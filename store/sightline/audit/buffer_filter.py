@@ -10,10 +10,10 @@ from fnmatch import fnmatchcase
 
 from sightline.audit.kept_facts import facts_for, facts_so_far, share_in
 from sightline.audit.output_facts import UNSEEN
-from sightline.errors import UsageError
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer, OutputFacts, Session
-from sightline.refs import host_of
+from sightline.base.errors import UsageError
+from sightline.base.records import Buffer, OutputFacts, Session
+from sightline.base.refs import host_of
+from sightline.light.named_tuple import NamedTuple
 from sightline.shell_words.commands import commands_in
 from sightline.shell_words.lexer import Unclear
 from sightline.store import Narrowing, Reading

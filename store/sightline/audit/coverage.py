@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from sightline.audit.line_spans import NONE, Span, Spans, common, holds, minus, size, spans_of, union, written
-from sightline.named_tuple import NamedTuple
-from sightline.records import LinePart, Shown, View
-from sightline.typing_names import Any, Protocol
+from sightline.base.records import LinePart, Shown, View
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any, Protocol
 
 NOT_ALL = 0.999_999
 """The largest share for a partial buffer, of which something stood in no view, because nobody has it."""

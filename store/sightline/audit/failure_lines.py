@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from sightline.audit.buffer_failures import judgement_of
-from sightline.records import Buffer
+from sightline.base.records import Buffer
 from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.judge import judged_part
 from sightline.shape.failure.prefilter import Prefilter

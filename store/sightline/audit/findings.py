@@ -12,12 +12,12 @@ from sightline.audit.people_views import Onlookers
 from sightline.audit.project_scope import belongs
 from sightline.audit.timeline import Call, calls_about, not_shown_whole
 from sightline.audit.verdict import Scope, Verdict, alarms_of, verdict_of
-from sightline.errors import StoreFailed
-from sightline.named_tuple import NamedTuple
-from sightline.project import ALL
-from sightline.protocols import HostAlarm
-from sightline.records import Buffer
-from sightline.refs import format_ref
+from sightline.base.errors import StoreFailed
+from sightline.base.project import ALL
+from sightline.base.records import Buffer
+from sightline.base.refs import format_ref
+from sightline.disk.reading import HostAlarm
+from sightline.light.named_tuple import NamedTuple
 from sightline.store import Reading
 
 OVERLOOKED, CUT, UNTOLD, BROKEN = "overlooked-failure", "cut-failure", "untold-failure", "broken-log"

@@ -12,8 +12,10 @@ from functools import lru_cache
 from sightline.audit.coverage import Contribution, Coverage, joined, within
 from sightline.audit.line_spans import NONE, Spans, minus, size, union
 from sightline.audit.quoted_lines import How, match_lines
-from sightline.errors import SightlineError
-from sightline.json_text import loads
+from sightline.base.errors import SightlineError
+from sightline.base.records import Buffer, View
+from sightline.light.json_text import loads
+from sightline.light.named_tuple import NamedTuple
 from sightline.log.session_events import (
     CLEARED,
     COMPACTED,
@@ -23,8 +25,6 @@ from sightline.log.session_events import (
     ContextChange,
 )
 from sightline.log.session_history import SessionEvents, events_of
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer, View
 from sightline.store import Reading, Target
 
 HELD, WENT, UNKNOWN = "held", "went", "unknown"

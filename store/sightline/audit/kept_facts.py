@@ -8,10 +8,10 @@ from sightline.audit.coverage import Share
 from sightline.audit.output_facts import UNSEEN, UNSURE, facts_of, facts_of_removed, output_rules
 from sightline.audit.people_views import Onlookers
 from sightline.audit.timeline import calls_about
-from sightline.errors import SightlineError, StoreFailed
-from sightline.records import NO_STREAM, Buffer, OutputFacts, Session
+from sightline.base.errors import SightlineError, StoreFailed
+from sightline.base.records import NO_STREAM, Buffer, OutputFacts, Session
+from sightline.light.typing_names import Any
 from sightline.store import Reading
-from sightline.typing_names import Any
 
 AT_ONCE = 128
 """Outputs whose records and calls are read together: with these, as many take a megabyte."""

@@ -10,10 +10,10 @@ import hashlib
 from collections.abc import Iterable, Sequence
 
 from sightline.audit.timeline import Call
-from sightline.json_text import loads
-from sightline.named_tuple import NamedTuple
-from sightline.records import Session
-from sightline.typing_names import Any
+from sightline.base.records import Session
+from sightline.light.json_text import loads
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any
 
 _INTERNAL = 1  # SPAN_KIND_INTERNAL
 _ERROR = 2  # STATUS_CODE_ERROR

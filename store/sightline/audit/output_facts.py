@@ -19,9 +19,9 @@ from sightline.audit.buffer_failures import (
 from sightline.audit.coverage import Coverage, cover
 from sightline.audit.quoting_views import find_quotes
 from sightline.audit.timeline import Call, count_lines, not_shown_whole
-from sightline.named_tuple import NamedTuple
-from sightline.records import TOOL_FAILED, Buffer, OutputFacts
-from sightline.refs import format_ref
+from sightline.base.records import TOOL_FAILED, Buffer, OutputFacts
+from sightline.base.refs import format_ref
+from sightline.light.named_tuple import NamedTuple
 from sightline.store import Reading
 
 _VERSION = "verdict/3"  # raise the number when the same output would be judged differently

@@ -8,9 +8,9 @@ from operator import itemgetter
 
 from sightline.audit.buffer_failures import Failure, Overlooked, overlooked
 from sightline.audit.output_facts import UNSEEN, output_rules
-from sightline.named_tuple import NamedTuple
-from sightline.project import ALL, Scope
-from sightline.records import Buffer
+from sightline.base.project import ALL, Scope
+from sightline.base.records import Buffer
+from sightline.light.named_tuple import NamedTuple
 from sightline.store import Reading
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 
 from sightline.audit.timeline import Call
+from sightline.base.project import FolderCount, Project, Scope, main_worktree, named
+from sightline.base.records import Buffer, Note
+from sightline.base.refs import host_of, parse_ref
+from sightline.light.named_tuple import NamedTuple
 from sightline.log.session_list import SessionFacts
-from sightline.named_tuple import NamedTuple
-from sightline.project import FolderCount, Project, Scope, main_worktree, named
-from sightline.records import Buffer, Note
-from sightline.refs import host_of, parse_ref
 from sightline.store import Reading
 
 

@@ -6,8 +6,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 from sightline.audit.line_spans import NONE, Spans, holds, spans_of
-from sightline.late_pattern import late_pattern
-from sightline.named_tuple import NamedTuple
+from sightline.light.late_pattern import late_pattern
+from sightline.light.named_tuple import NamedTuple
 from sightline.shape.clean import clean_line, without_colour
 from sightline.shape.line_cut import common_head, raw_range
 from sightline.shape.source import BLOCK_BYTES, LINE_LIMIT, CutLine, Line, Source

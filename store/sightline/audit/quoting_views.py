@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 
 from sightline.audit.coverage import Contribution, graded
 from sightline.audit.line_spans import NONE, Spans, spans_of
-from sightline.errors import SightlineError
-from sightline.json_text import dumps, loads
+from sightline.base.errors import SightlineError
+from sightline.base.records import Buffer
+from sightline.light.json_text import dumps, loads
+from sightline.light.named_tuple import NamedTuple
 from sightline.log.view_text import view_text
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer
 from sightline.shape.clean import clean_line
 from sightline.store import Reading, Target
 

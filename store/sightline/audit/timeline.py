@@ -8,15 +8,15 @@ from sightline.audit.buffer_coverage import contribution_of
 from sightline.audit.coverage import Contribution, GradedLines, contribution, joined, share_of, within
 from sightline.audit.line_spans import NONE, Spans, common, size, spans_of, union
 from sightline.audit.people_views import Onlookers
-from sightline.errors import SightlineError
-from sightline.json_text import dumps
+from sightline.base.errors import SightlineError
+from sightline.base.records import TOOL_FAILED, Buffer, IndexedView, Shown, View
+from sightline.base.refs import format_ref
+from sightline.light.json_text import dumps
+from sightline.light.named_tuple import NamedTuple
 from sightline.log.call_names import name_of_view
 from sightline.log.log_index import fill_index
 from sightline.log.view_text import TextGone, view_text
 from sightline.log.views import ref_of_shown
-from sightline.named_tuple import NamedTuple
-from sightline.records import TOOL_FAILED, Buffer, IndexedView, Shown, View
-from sightline.refs import format_ref
 from sightline.store import Reading
 
 BYTES_A_TOKEN = 4

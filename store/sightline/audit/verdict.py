@@ -19,18 +19,18 @@ from sightline.audit.coverage import share_of
 from sightline.audit.kept_facts import AT_ONCE, families, judge
 from sightline.audit.output_facts import output_rules
 from sightline.audit.project_scope import running_in, started_in
-from sightline.errors import SightlineError, StoreFailed
-from sightline.json_text import dumps, loads
+from sightline.base.errors import SightlineError, StoreFailed
+from sightline.base.project import ALL
+from sightline.base.project import Scope as Scope
+from sightline.base.records import Session, Tally
+from sightline.disk.reading import HostAlarm
+from sightline.light.json_text import dumps, loads
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import TYPE_CHECKING
 from sightline.log.log_index import catch_up, fill_index, last_known, verify_log
 from sightline.log.sessions import is_onlooker
-from sightline.named_tuple import NamedTuple
-from sightline.project import ALL
-from sightline.project import Scope as Scope
-from sightline.protocols import HostAlarm
-from sightline.records import Session, Tally
 from sightline.shape.summary import counted
 from sightline.store import Reading, Store
-from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.audit.evidence.session_evidence import SessionEvidence

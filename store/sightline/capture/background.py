@@ -9,16 +9,16 @@ import signal
 import subprocess
 import sys
 
+from sightline.base.errors import CommandNotStarted, StoreFailed
+from sightline.base.records import known_fields
 from sightline.capture.child import not_started
 from sightline.capture.command import CommandCapture
-from sightline.config import FleetSettings, Settings
 from sightline.disk.stand_ins import StandIns
-from sightline.errors import CommandNotStarted, StoreFailed
-from sightline.json_text import dumps, loads
-from sightline.light_library import suppress
-from sightline.records import known_fields
+from sightline.light.json_text import dumps, loads
+from sightline.light.library import suppress
+from sightline.light.typing_names import Any
+from sightline.settings.config import FleetSettings, Settings
 from sightline.store import Store
-from sightline.typing_names import Any
 
 
 def start_in_background(

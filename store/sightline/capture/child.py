@@ -4,10 +4,10 @@ import errno
 import fcntl
 import os
 
+from sightline.base.errors import CommandNotStarted
 from sightline.disk.live import group_lives
-from sightline.errors import CommandNotStarted
-from sightline.named_tuple import NamedTuple
-from sightline.plain_signal import signal
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.plain_signal import signal
 
 PIPE_BYTES = 1 << 20  # the default of 64 KiB would wake the reader sixteen times as often
 SHELLS = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash", "/bin/sh")

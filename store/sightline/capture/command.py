@@ -3,16 +3,16 @@
 import os
 import time
 
+from sightline.base.errors import OutOfProcesses, StoreFailed
+from sightline.base.records import Buffer
 from sightline.capture.child import Child, start
 from sightline.capture.pipe_reader import PipeReader
 from sightline.capture.recorder import LEFT_BEHIND, Echo, Recorder, Unkept
 from sightline.disk.live import process_of
-from sightline.errors import OutOfProcesses, StoreFailed
-from sightline.named_tuple import NamedTuple
-from sightline.plain_signal import signal
-from sightline.records import Buffer
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.plain_signal import signal
+from sightline.light.typing_names import TYPE_CHECKING, Callable
 from sightline.store import Store
-from sightline.typing_names import TYPE_CHECKING, Callable
 
 if TYPE_CHECKING:  # only a command that filters itself needs it
     from sightline.capture.filter_pipe import FilterPipe, Unfiltered

@@ -4,12 +4,12 @@ import os
 import stat
 import time
 
+from sightline.base.errors import SightlineError, StoreFailed, UnknownRef, UnsafeStore
+from sightline.base.private_files import open_stored
+from sightline.base.records import Buffer, storable
+from sightline.base.sha256 import hash_file, new_sha256, sha256_hex
 from sightline.disk.recording import Recording
 from sightline.disk.sharing import are_equal
-from sightline.errors import SightlineError, StoreFailed, UnknownRef, UnsafeStore
-from sightline.private_files import open_stored
-from sightline.records import Buffer, storable
-from sightline.sha256 import hash_file, new_sha256, sha256_hex
 from sightline.store import Store
 
 LONGEST_PATH = 4096

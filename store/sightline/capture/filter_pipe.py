@@ -13,15 +13,15 @@ import select
 import termios
 import threading
 
+from sightline.base.errors import OutOfProcesses, StoreFailed
+from sightline.base.private_files import remove_file
+from sightline.base.records import Buffer
+from sightline.base.threads import start_thread
 from sightline.capture.filters import FilterSplit
 from sightline.capture.recorder import CUT_BY_FILTER, Recorder, Unkept
 from sightline.disk.recording import Recording
-from sightline.errors import OutOfProcesses, StoreFailed
-from sightline.named_tuple import NamedTuple
-from sightline.private_files import remove_file
-from sightline.records import Buffer
+from sightline.light.named_tuple import NamedTuple
 from sightline.store import Store
-from sightline.threads import start_thread
 
 _HALF_BYTES = 1 << 15
 """Size of each of our pipes. Together they hold as much as the pipe that they replace, so that a program that writes

@@ -7,9 +7,10 @@ processes there are, how they are joined and how they end is still up to the she
 import os
 from itertools import pairwise
 
-from sightline.late_pattern import late_pattern
-from sightline.named_tuple import NamedTuple
-from sightline.refs import looks_like_a_ref
+from sightline.base.refs import looks_like_a_ref
+from sightline.light.late_pattern import late_pattern
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Iterator
 from sightline.shell_words import LONGEST_COMMAND
 from sightline.shell_words.lexer import OPERATOR, Token, Unclear, lexed, tokens_of
 from sightline.shell_words.pipelines import (
@@ -21,7 +22,6 @@ from sightline.shell_words.pipelines import (
     program_of,
     without_assignments,
 )
-from sightline.typing_names import Iterator
 
 FILTERS = frozenset(("grep", "egrep", "fgrep", "rg", "head", "tail", "sed", "awk", "cut", "wc", "sort", "uniq", "tr"))
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
+from sightline.base.records import Buffer
 from sightline.disk.deposit import Deposit as Deposit
 from sightline.disk.meta import write_meta
 from sightline.disk.recording import new_buffer, reserve
 from sightline.disk.sharing import share_streams
-from sightline.records import Buffer
+from sightline.light.typing_names import Any
 from sightline.store import Store
-from sightline.typing_names import Any
 
 
 def begin_finished(store: Store, kind: str, command: str, cwd: str, session: str, **fields: Any) -> Deposit:

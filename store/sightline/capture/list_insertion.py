@@ -21,7 +21,7 @@ from sightline.capture.pipe_insertion import (
     sees_the_pipe,
     substitutes,
 )
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.shell_words.lexer import OPERATOR, Tokens, Unclear, tokens_of
 from sightline.shell_words.pipelines import (
     Pipeline,

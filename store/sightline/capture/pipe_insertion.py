@@ -7,11 +7,11 @@ understood for certain.
 """
 
 from sightline.capture.filters import FILTERS
-from sightline.late_pattern import late_pattern
-from sightline.named_tuple import NamedTuple
+from sightline.light.late_pattern import late_pattern
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Callable, Collection, Sequence
 from sightline.shell_words.lexer import Unclear, tokens_of
 from sightline.shell_words.pipelines import Pipelines, Stage, may_fail, program_of, without_assignments
-from sightline.typing_names import Callable, Collection, Sequence
 
 PIPEFAIL = "set -o pipefail -o pipefail"
 """Stands before a command with the pipe at its end, so that the exit code is the command's.

@@ -11,7 +11,7 @@ import select
 import time
 
 from sightline.capture.child import PIPE_BYTES
-from sightline.typing_names import Callable, Collection, Mapping
+from sightline.light.typing_names import Callable, Collection, Mapping
 
 READ_BYTES = 1 << 19  # above this, no gain was measured
 COALESCE_SECONDS = 0.0005  # small writes build up this long, while they come fast on one stream alone

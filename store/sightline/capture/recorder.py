@@ -4,15 +4,15 @@ All captures record through it, so that nothing is lost if storing fails: what t
 followed by what comes later; of that the beginning and the size are kept, or it is passed on.
 """
 
+from sightline.base.errors import StoreFailed
+from sightline.base.records import Buffer
 from sightline.capture.pipe_reader import PipeReader
 from sightline.disk.recording import Recording
-from sightline.errors import StoreFailed
-from sightline.light_library import cached_property
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer
+from sightline.light.library import cached_property
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import TYPE_CHECKING, Callable
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store import Store
-from sightline.typing_names import TYPE_CHECKING, Callable
 
 if TYPE_CHECKING:  # only with redaction
     from sightline.redact.hiding import Redaction

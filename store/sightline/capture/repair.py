@@ -3,6 +3,7 @@
 import os
 
 from sightline import disk
+from sightline.base.records import Buffer
 from sightline.disk.index_place import network_disk as network_disk
 from sightline.disk.index_place import warning as index_warning
 from sightline.disk.layout import DERIVED as DERIVED
@@ -13,7 +14,6 @@ from sightline.disk.record_check import is_buffer_name as is_buffer_name
 from sightline.disk.recording import new_buffer
 from sightline.disk.recovery import Adopted, close_interrupted, stream_files
 from sightline.log.log_index import rebuild_views
-from sightline.records import Buffer
 from sightline.store import Store
 
 

@@ -5,21 +5,21 @@ import json
 import re
 from collections.abc import Iterable
 
+from sightline.base.records import Buffer, Gap
+from sightline.base.sha256 import STEP_BYTES
 from sightline.capture.recorder import Recorder, Unkept
 from sightline.disk.pretty import JSON_MIME as JSON_MIME  # what a block of JSON becomes
 from sightline.disk.pretty import write_pretty
 from sightline.disk.recording import Recording
 from sightline.disk.stream_files import open_stream
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer, Gap
-from sightline.sha256 import STEP_BYTES
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import TYPE_CHECKING, Any
 from sightline.shape.json.result import looks_like_json
 from sightline.shape.json.sampling import Sampling
 from sightline.shape.json.strings import string_text, text_size
 from sightline.shape.json.tree import Node, read_document
 from sightline.shape.source import Source
 from sightline.store import Store
-from sightline.typing_names import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # only past sessions need it
     from sightline.disk.deposit import Deposit

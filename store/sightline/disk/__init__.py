@@ -3,8 +3,8 @@
 What only few commands need is named here, and loaded at its first use.
 """
 
-from sightline.late_names import late_names
-from sightline.typing_names import TYPE_CHECKING
+from sightline.light.late_names import late_names
+from sightline.light.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.disk.changes import Changes as Changes

@@ -6,17 +6,17 @@ Memory does not depend on the size. Nothing is held back: the bytes for `append`
 import os
 import time
 
+from sightline.base.private_files import FILE_MODE, new_file, open_private, write_all
+from sightline.base.records import Seal, StreamInfo
+from sightline.base.sha256 import Hasher
 from sightline.disk.errors import store_failed
 from sightline.disk.layout import SEALED_MODE, Layout
 from sightline.disk.line_index import CHECKPOINT_BYTES, Checkpoint, newlines_in, pack_checkpoint
 from sightline.disk.live import Marker
 from sightline.disk.order import STREAM_CODES, pack_arrival
 from sightline.disk.seals import seal_of
-from sightline.light_library import suppress
-from sightline.private_files import FILE_MODE, new_file, open_private, write_all
-from sightline.records import Seal, StreamInfo
-from sightline.sha256 import Hasher
-from sightline.typing_names import Callable
+from sightline.light.library import suppress
+from sightline.light.typing_names import Callable
 
 
 class StreamWriter:

@@ -10,11 +10,11 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 
+from sightline.base.errors import SightlineError
+from sightline.base.folder_watch import Unwatchable, unwatchable, watching
 from sightline.disk.layout import Layout
 from sightline.disk.sqlite import sqlite3
-from sightline.errors import SightlineError
-from sightline.folder_watch import Unwatchable, unwatchable, watching
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 
 DEBOUNCE_MS = 50  # a burst is reported after this at the latest
 STEP_MS = 8  # a lone change is reported after twice this; to wake more often would cost a percent of a core

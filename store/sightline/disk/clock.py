@@ -6,14 +6,14 @@ once a start at least a day later agrees with it. Until then nothing expires by 
 
 import time
 
+from sightline.base.errors import UnsafeStore
+from sightline.base.private_files import read_file, write_atomically
 from sightline.disk.layout import Layout
 from sightline.disk.record_check import is_time
-from sightline.errors import UnsafeStore
-from sightline.json_text import dumps, loads
-from sightline.light_library import suppress
-from sightline.named_tuple import NamedTuple
-from sightline.private_files import read_file, write_atomically
-from sightline.typing_names import Callable
+from sightline.light.json_text import dumps, loads
+from sightline.light.library import suppress
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Callable
 
 _DAY_SECONDS = 86_400.0
 _NOTED_SECONDS = 3_600.0  # between two notes that only the time has passed

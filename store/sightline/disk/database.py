@@ -7,11 +7,11 @@ import _thread
 import os
 import time
 
+from sightline.base.private_files import open_private, refuse_all_but_file, remove_file
 from sightline.disk import schema
 from sightline.disk.sqlite import sqlite3
-from sightline.light_library import contextmanager
-from sightline.private_files import open_private, refuse_all_but_file, remove_file
-from sightline.typing_names import Any, Iterable, Iterator, Sequence
+from sightline.light.library import contextmanager
+from sightline.light.typing_names import Any, Iterable, Iterator, Sequence
 
 BUSY_SECONDS = 60.0  # a writer holds the lock for well under a second; this is for machines that stall
 HURRIED_SECONDS = 2.0  # for work that may be left undone

@@ -7,6 +7,9 @@ import hashlib  # noqa: F401 - of thousands of streams OpenSSL, which it loads, 
 import os
 from collections.abc import Iterable, Mapping
 
+from sightline.base.private_files import FILE_MODE, new_file, remove_folder, sync_folder, write_all
+from sightline.base.records import Buffer, Gap, Seal, written_seals
+from sightline.base.sha256 import sha256_hex
 from sightline.disk.buffer_writer import StreamWriter
 from sightline.disk.errors import store_failed
 from sightline.disk.layout import META, Layout
@@ -14,10 +17,7 @@ from sightline.disk.meta import encode_buffer
 from sightline.disk.order import STREAM_CODES, pack_arrival
 from sightline.disk.recording import sealed_record
 from sightline.disk.seals import seal_of
-from sightline.private_files import FILE_MODE, new_file, remove_folder, sync_folder, write_all
-from sightline.records import Buffer, Gap, Seal, written_seals
-from sightline.sha256 import sha256_hex
-from sightline.typing_names import TYPE_CHECKING
+from sightline.light.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.redact.hiding import Redaction

@@ -3,10 +3,10 @@
 import errno
 import os
 
+from sightline.base.errors import StoreFailed
+from sightline.base.private_files import why_closed
 from sightline.disk.sqlite import sqlite3
-from sightline.errors import StoreFailed
-from sightline.named_tuple import NamedTuple
-from sightline.private_files import why_closed
+from sightline.light.named_tuple import NamedTuple
 
 _FULL_BYTES = 1 << 16  # free bytes that SQLite needs beside a file to read it
 _UNWRITABLE = (sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL)

@@ -5,18 +5,18 @@ It takes and returns records. It is a cache: all of it can be rebuilt from the f
 
 import sys
 
+from sightline.base.errors import SightlineError
+from sightline.base.project import FolderCount, Project
+from sightline.base.records import Buffer, gaps_from, stream_info, with_read_note, written_note
 from sightline.disk.database import Database
 from sightline.disk.errors import is_busy
 from sightline.disk.record_check import checked, checked_size, is_stream
 from sightline.disk.sqlite import sqlite3
 from sightline.disk.verdict_index import VerdictIndex, in_project
-from sightline.errors import SightlineError
-from sightline.json_text import dumps, encoder, loads
-from sightline.light_library import AbstractContextManager, deque
-from sightline.named_tuple import NamedTuple
-from sightline.project import FolderCount, Project
-from sightline.records import Buffer, gaps_from, stream_info, with_read_note, written_note
-from sightline.typing_names import Any, Callable, Iterable, Iterator, Mapping, Sequence
+from sightline.light.json_text import dumps, encoder, loads
+from sightline.light.library import AbstractContextManager, deque
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 _COLUMNS = (
     "name, kind, state, command, cwd, session, created, ended, accessed, exit_code, signal, timed_out, label, pinned, "

@@ -13,18 +13,18 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from itertools import chain, islice
 
+from sightline.base.errors import OfNewerVersion, StoreFailed, UnsafeStore
+from sightline.base.private_files import opened_folder, read_file, remove_folder
+from sightline.base.records import Buffer
+from sightline.base.threads import available_processors
 from sightline.disk.database import BUSY_SECONDS
 from sightline.disk.index import GatheringFailed, Index, Row, row_of
 from sightline.disk.layout import Layout
 from sightline.disk.live import writer_alive
 from sightline.disk.meta import decode_buffer, read_meta
-from sightline.errors import OfNewerVersion, StoreFailed, UnsafeStore
-from sightline.json_text import loads
-from sightline.named_tuple import NamedTuple
-from sightline.private_files import opened_folder, read_file, remove_folder
-from sightline.records import Buffer
-from sightline.threads import available_processors
-from sightline.typing_names import BinaryIO
+from sightline.light.json_text import loads
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import BinaryIO
 
 MANY = 2_000
 """Buffers; reading fewer takes a third of a second, for which no process is started."""

@@ -7,14 +7,14 @@ another could neither share the index nor learn of new outputs in time: it is re
 import os
 import time
 
+from sightline.base.errors import StoreFailed, UnsafeStore
+from sightline.base.private_files import make_folder, make_parents, read_file, remove_file, write_atomically
+from sightline.base.sha256 import sha256_hex
 from sightline.disk.layout import Layout
 from sightline.disk.record_check import is_time
-from sightline.errors import StoreFailed, UnsafeStore
-from sightline.json_text import dumps, loads
-from sightline.light_library import suppress
-from sightline.named_tuple import NamedTuple
-from sightline.private_files import make_folder, make_parents, read_file, remove_file, write_atomically
-from sightline.sha256 import sha256_hex
+from sightline.light.json_text import dumps, loads
+from sightline.light.library import suppress
+from sightline.light.named_tuple import NamedTuple
 
 NETWORK_DISKS = frozenset(
     (

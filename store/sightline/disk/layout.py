@@ -6,11 +6,18 @@ import os
 import stat
 import time
 
-from sightline.config import HOOKS
-from sightline.errors import UnsafeStore
-from sightline.light_library import contextmanager
-from sightline.private_files import FOLDER_MODE, make_folder, make_parents, opened_folder, refuse_closed, why_closed
-from sightline.typing_names import Iterator
+from sightline.base.errors import UnsafeStore
+from sightline.base.private_files import (
+    FOLDER_MODE,
+    make_folder,
+    make_parents,
+    opened_folder,
+    refuse_closed,
+    why_closed,
+)
+from sightline.light.library import contextmanager
+from sightline.light.typing_names import Iterator
+from sightline.settings.config import HOOKS
 
 SEALED_MODE = 0o400
 META = "meta.json"

@@ -10,8 +10,8 @@ import os
 import struct
 from bisect import bisect_left
 
-from sightline.named_tuple import NamedTuple
-from sightline.typing_names import Callable
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Callable
 
 CHECKPOINT_BYTES = 1 << 16  # 1 GB gives 16,000 checkpoints (640 KB), and any line is one small read away
 _CHECKPOINT = struct.Struct("<5Q")

@@ -7,10 +7,10 @@ import fcntl
 import os
 import time
 
+from sightline.base.private_files import open_private, remove_file, write_all
 from sightline.disk.layout import Layout
 from sightline.disk.record_check import is_buffer_name
-from sightline.named_tuple import NamedTuple
-from sightline.private_files import open_private, remove_file, write_all
+from sightline.light.named_tuple import NamedTuple
 
 _MARKER_BYTES = 64  # a marker has two numbers of processes
 TOUCH_SECONDS = 0.02  # as often as watchers can use; each touch wakes every inspector

@@ -7,11 +7,11 @@ import os
 from collections.abc import Iterator
 from itertools import islice
 
+from sightline.base.private_files import open_private, remove_file, write_all
 from sightline.disk.line_index import Checkpoint, Checkpoints
 from sightline.disk.order import last_arrival, read_arrivals
 from sightline.disk.streams import StreamReader
-from sightline.named_tuple import NamedTuple
-from sightline.private_files import open_private, remove_file, write_all
+from sightline.light.named_tuple import NamedTuple
 from sightline.shape.source import LINE_LIMIT, Line
 
 _WINDOW_BYTES = 1 << 16

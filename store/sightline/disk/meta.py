@@ -3,14 +3,14 @@
 Fields that a newer version has added to a record stay when this one writes it again.
 """
 
+from sightline.base.errors import OfNewerVersion
+from sightline.base.private_files import read_file, refuse_link, write_atomically
+from sightline.base.records import Buffer, StreamInfo, gaps_from, with_read_note, written_note
 from sightline.disk.layout import META, Layout
 from sightline.disk.record_check import checked
-from sightline.errors import OfNewerVersion
-from sightline.json_text import encoder, loads
-from sightline.light_library import MappingProxyType, itemgetter
-from sightline.private_files import read_file, refuse_link, write_atomically
-from sightline.records import Buffer, StreamInfo, gaps_from, with_read_note, written_note
-from sightline.typing_names import Any, Mapping
+from sightline.light.json_text import encoder, loads
+from sightline.light.library import MappingProxyType, itemgetter
+from sightline.light.typing_names import Any, Mapping
 
 FORMAT = 1
 """To be raised for a change that older versions would misread; a new field is not such a change."""

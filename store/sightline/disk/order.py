@@ -3,8 +3,8 @@
 import os
 import struct
 
-from sightline.named_tuple import NamedTuple
-from sightline.typing_names import Iterator
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Iterator
 
 _RECORD = struct.Struct("<QIHH")
 _BATCH_RECORDS = 512

@@ -8,16 +8,16 @@ import os
 import re
 from contextlib import suppress
 
+from sightline.base.private_files import open_private, open_stored, remove_file, write_all
+from sightline.base.records import Buffer
+from sightline.base.refs import format_ref
+from sightline.base.sha256 import Hasher, hash_file
 from sightline.disk.errors import store_failed
 from sightline.disk.layout import SEALED_MODE, Layout
 from sightline.disk.seals import status_of
 from sightline.disk.stream_files import open_stream
 from sightline.disk.streams import StreamReader
-from sightline.named_tuple import NamedTuple
-from sightline.private_files import open_private, open_stored, remove_file, write_all
-from sightline.records import Buffer
-from sightline.refs import format_ref
-from sightline.sha256 import Hasher, hash_file
+from sightline.light.named_tuple import NamedTuple
 from sightline.shape.json.pretty import pretty
 
 JSON_MIME = "application/json"

@@ -4,9 +4,9 @@ Names in a record become paths, texts go to terminals, and numbers into columns 
 that this program could not have written is refused whole, at this one place.
 """
 
-from sightline.json_text import loads
-from sightline.records import Buffer, Note, Session, StreamInfo, View
-from sightline.typing_names import Any, Iterable
+from sightline.base.records import Buffer, Note, Session, StreamInfo, View
+from sightline.light.json_text import loads
+from sightline.light.typing_names import Any, Iterable
 
 MOST_STREAMS = 10_000
 """Streams of a buffer. A record with more takes longer to read than a list may take."""

@@ -4,6 +4,10 @@ import os
 import stat
 import time
 
+from sightline.base.errors import StoreFailed
+from sightline.base.private_files import FOLDER_MODE, open_private, remove_folder
+from sightline.base.records import DROPPED, Buffer, Gap, StreamInfo, joined_notes, storable, written_seals
+from sightline.base.refs import HEX_DIGITS, MANY_BUFFERS, MANY_HEX_DIGITS
 from sightline.disk.buffer_writer import BufferWriter
 from sightline.disk.errors import is_busy, store_failed
 from sightline.disk.index import Index, IndexChange
@@ -11,11 +15,7 @@ from sightline.disk.layout import Layout
 from sightline.disk.meta import write_meta
 from sightline.disk.sharing import share_streams
 from sightline.disk.sqlite import sqlite3
-from sightline.errors import StoreFailed
-from sightline.private_files import FOLDER_MODE, open_private, remove_folder
-from sightline.records import DROPPED, Buffer, Gap, StreamInfo, joined_notes, storable, written_seals
-from sightline.refs import HEX_DIGITS, MANY_BUFFERS, MANY_HEX_DIGITS
-from sightline.typing_names import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping
+from sightline.light.typing_names import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping
 
 if TYPE_CHECKING:  # only with redaction
     from sightline.redact.hiding import Redaction

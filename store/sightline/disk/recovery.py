@@ -6,6 +6,10 @@ Both use only what lies in the folders, and memory that does not depend on how m
 import os
 from collections.abc import Iterator, Mapping
 
+from sightline.base.errors import OfNewerVersion
+from sightline.base.private_files import open_private, open_stored, remove_file, remove_folder, written_end
+from sightline.base.records import Buffer, Seal, StreamInfo, written_seals
+from sightline.base.sha256 import hash_file
 from sightline.disk.index import Index
 from sightline.disk.layout import CONTENT_NAME_ENDING, DERIVED, SEALED_MODE, Layout
 from sightline.disk.line_index import count_newlines
@@ -14,13 +18,9 @@ from sightline.disk.meta import read_meta, rewrite_meta
 from sightline.disk.order import RECORD_BYTES, pack_arrival, read_arrivals
 from sightline.disk.seals import seal_of
 from sightline.disk.stream_files import with_progress
-from sightline.errors import OfNewerVersion
-from sightline.light_library import suppress
-from sightline.named_tuple import NamedTuple
-from sightline.private_files import open_private, open_stored, remove_file, remove_folder, written_end
-from sightline.records import Buffer, Seal, StreamInfo, written_seals
-from sightline.sha256 import hash_file
-from sightline.typing_names import Any
+from sightline.light.library import suppress
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any
 
 _NOT_STREAMS = {"order", "lines", *DERIVED}
 _PRETTY = "pretty."  # for further blocks

@@ -2,16 +2,16 @@
 
 import os
 
-from sightline import refs
+from sightline.base import refs
+from sightline.base.errors import AmbiguousRef, StoreFailed, UnknownRef
+from sightline.base.records import Buffer, Target, stream_of
+from sightline.base.refs import Ref, format_ref
 from sightline.disk.index import Index
 from sightline.disk.layout import Layout
 from sightline.disk.meta import read_meta
 from sightline.disk.stream_files import with_progress
 from sightline.disk.tombstones import LIST_HINT, gone
-from sightline.errors import AmbiguousRef, StoreFailed, UnknownRef
-from sightline.records import Buffer, Target, stream_of
-from sightline.refs import Ref, format_ref
-from sightline.typing_names import Callable
+from sightline.light.typing_names import Callable
 
 _CANDIDATES = 8
 _COMMAND_CHARACTERS = 40

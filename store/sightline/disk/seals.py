@@ -3,12 +3,12 @@
 import os
 import stat
 
+from sightline.base.errors import UnsafeStore
+from sightline.base.private_files import open_stored
+from sightline.base.records import Buffer, Seal, read_seals, written_seals
+from sightline.base.sha256 import hash_file
 from sightline.disk.layout import Layout
-from sightline.errors import UnsafeStore
-from sightline.private_files import open_stored
-from sightline.records import Buffer, Seal, read_seals, written_seals
-from sightline.sha256 import hash_file
-from sightline.typing_names import Callable, Collection, Iterable, Iterator
+from sightline.light.typing_names import Callable, Collection, Iterable, Iterator
 
 Status = tuple[int, int]
 """Size and modification time, in nanoseconds, of a file."""

@@ -2,13 +2,13 @@
 
 import os
 
+from sightline.base.errors import UnsafeStore
+from sightline.base.private_files import open_private, remove_file
+from sightline.base.records import Buffer, Seal, StreamInfo, read_seals, written_seals
 from sightline.disk.index import Index
 from sightline.disk.layout import SEALED_MODE, Layout
 from sightline.disk.seals import seal_of
-from sightline.errors import UnsafeStore
-from sightline.private_files import open_private, remove_file
-from sightline.records import Buffer, Seal, StreamInfo, read_seals, written_seals
-from sightline.typing_names import Callable, Sequence
+from sightline.light.typing_names import Callable, Sequence
 
 SHARED_BYTES = 4096  # identical streams of this size and more share their storage
 _COMPARED_BYTES = 1 << 20  # read of each file at once

@@ -3,10 +3,10 @@
 import pickle
 from collections.abc import Callable, Iterator
 
+from sightline.base.errors import StoreFailed
 from sightline.disk.sqlite import sqlite3
-from sightline.errors import StoreFailed
-from sightline.light_library import contextmanager
-from sightline.typing_names import Generic, TypeVar
+from sightline.light.library import contextmanager
+from sightline.light.typing_names import Generic, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")

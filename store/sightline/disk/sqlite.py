@@ -2,8 +2,8 @@
 
 import sys
 
-from sightline.light_library import lru_cache
-from sightline.typing_names import TYPE_CHECKING
+from sightline.light.library import lru_cache
+from sightline.light.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import sqlite3 as sqlite3

@@ -15,14 +15,8 @@ import os
 import stat
 import sys
 
-from sightline.disk.errors import cause_of
-from sightline.disk.layout import SEALED_MODE, Layout
-from sightline.disk.live import group_lives
-from sightline.errors import StoreFailed, UnsafeStore
-from sightline.json_text import dumps, loads
-from sightline.light_library import contextmanager, suppress
-from sightline.named_tuple import NamedTuple
-from sightline.private_files import (
+from sightline.base.errors import StoreFailed, UnsafeStore
+from sightline.base.private_files import (
     make_folder,
     new_file,
     open_private,
@@ -33,7 +27,13 @@ from sightline.private_files import (
     remove_file,
     write_all,
 )
-from sightline.typing_names import Iterator, Mapping, Sequence
+from sightline.disk.errors import cause_of
+from sightline.disk.layout import SEALED_MODE, Layout
+from sightline.disk.live import group_lives
+from sightline.light.json_text import dumps, loads
+from sightline.light.library import contextmanager, suppress
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Iterator, Mapping, Sequence
 
 COPY_BYTES = 4 << 20
 """The largest file that is copied: 4 MiB took 1.4 to 2.7 ms on ext4 and tmpfs, 8 MiB more than 10 ms."""
@@ -200,7 +200,7 @@ def _folder_of(layout: Layout) -> str:
             raise
     import tempfile  # a store is hardly ever read-only
 
-    from sightline.sha256 import sha256_hex
+    from sightline.base.sha256 import sha256_hex
 
     folder = os.path.join(
         tempfile.gettempdir(), f"sightline-{os.geteuid()}-{sha256_hex(os.fsencode(layout.root))[:12]}"

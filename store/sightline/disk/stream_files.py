@@ -3,7 +3,10 @@
 import errno
 import os
 
-from sightline import refs
+from sightline.base import refs
+from sightline.base.errors import StoreFailed
+from sightline.base.private_files import open_stored, refuse_all_but_file, refuse_link, remove_file
+from sightline.base.records import Buffer, StreamInfo
 from sightline.disk.errors import cause_of
 from sightline.disk.layout import CONTENT_NAME_ENDING, DERIVED, SEALED_MODE, Layout
 from sightline.disk.line_index import Checkpoints, StreamIndex
@@ -11,10 +14,7 @@ from sightline.disk.order import STREAM_CODES
 from sightline.disk.seals import SOUND, standing, status_of
 from sightline.disk.streams import StreamReader
 from sightline.disk.tombstones import lost_stream
-from sightline.errors import StoreFailed
-from sightline.private_files import open_stored, refuse_all_but_file, refuse_link, remove_file
-from sightline.records import Buffer, StreamInfo
-from sightline.typing_names import TYPE_CHECKING
+from sightline.light.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:  # only a buffer with two streams needs it
     from sightline.disk.merged_streams import MergedReader

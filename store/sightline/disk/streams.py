@@ -7,8 +7,8 @@ import os
 
 from sightline.disk.line_index import ScannedIndex, count_newlines, nth_newline
 from sightline.disk.seals import Status, status_of
+from sightline.light.typing_names import Iterator, Protocol
 from sightline.shape.source import BLOCK_BYTES, BLOCK_END_BYTES, LINE_LIMIT, CutLine, Line, LineSpan
-from sightline.typing_names import Iterator, Protocol
 
 _SMALL_READ_BYTES = 1 << 16
 _MANY_LINES = 500  # from this many lines on, large reads pay

@@ -3,15 +3,15 @@
 import os
 import time
 
+from sightline.base.errors import ExpiredRef, OfNewerVersion, StoreFailed, UnknownRef
+from sightline.base.private_files import read_file
+from sightline.base.records import Buffer
+from sightline.base.refs import format_ref
 from sightline.disk.layout import Layout
 from sightline.disk.meta import decode_buffer, is_newer
 from sightline.disk.record_check import is_buffer_name, is_time
-from sightline.errors import ExpiredRef, OfNewerVersion, StoreFailed, UnknownRef
-from sightline.json_text import loads
-from sightline.private_files import read_file
-from sightline.records import Buffer
-from sightline.refs import format_ref
-from sightline.typing_names import Any
+from sightline.light.json_text import loads
+from sightline.light.typing_names import Any
 
 LIST_HINT = "`sightline list` (or list_outputs) shows what there is; if it is gone, run the command again"
 _AGAIN = {"file": "read the file again", "tool": "call the tool again"}

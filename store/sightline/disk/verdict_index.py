@@ -4,13 +4,13 @@ Triggers of the schema put an output in doubt when its row, or a reply about it,
 the rules that it names. An index that cannot be written to gets a copy of these tables that only its connection has.
 """
 
+from sightline.base.project import ALL, Project, Scope
+from sightline.base.records import Buffer, OutputFacts, ReplyTotals, Tally
 from sightline.disk.sqlite import sqlite3
 from sightline.disk.view_index import ViewIndex
-from sightline.json_text import dumps
-from sightline.light_library import suppress
-from sightline.project import ALL, Project, Scope
-from sightline.records import Buffer, OutputFacts, ReplyTotals, Tally
-from sightline.typing_names import Any, Iterable, Sequence
+from sightline.light.json_text import dumps
+from sightline.light.library import suppress
+from sightline.light.typing_names import Any, Iterable, Sequence
 
 _OF_PROJECT = "(project = ? OR (project = '' AND cwd IN (SELECT value FROM json_each(?))))"
 _COPIES = {"verdicts": "(judged)", "session_verdicts": "(session)"}

@@ -1,18 +1,6 @@
 """The part of the index for the audit: sessions, views, notes, and facts found out about lines."""
 
-from sightline.disk.database import Database
-from sightline.disk.record_check import (
-    checked_note,
-    checked_session,
-    checked_size,
-    checked_view,
-    is_session_name,
-)
-from sightline.disk.sqlite import sqlite3
-from sightline.json_text import dumps, encoder, loads
-from sightline.light_library import suppress
-from sightline.named_tuple import NamedTuple
-from sightline.records import (
+from sightline.base.records import (
     DROPPED,
     PARTIAL,
     IndexedView,
@@ -24,8 +12,20 @@ from sightline.records import (
     line_part_from,
     shown_from,
 )
-from sightline.sha256 import sha256_hex
-from sightline.typing_names import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, Sequence
+from sightline.base.sha256 import sha256_hex
+from sightline.disk.database import Database
+from sightline.disk.record_check import (
+    checked_note,
+    checked_session,
+    checked_size,
+    checked_view,
+    is_session_name,
+)
+from sightline.disk.sqlite import sqlite3
+from sightline.light.json_text import dumps, encoder, loads
+from sightline.light.library import suppress
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 if TYPE_CHECKING:
     from typing import TypeVar

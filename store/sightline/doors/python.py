@@ -9,14 +9,14 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 
-from sightline.config import default_root, working_directory
-from sightline.doors.cli.output import render_text
-from sightline.errors import SightlineError
+from sightline.base.errors import SightlineError
+from sightline.base.profile import load_profile
+from sightline.base.records import Session, storable
+from sightline.doors.terminal.output import render_text
+from sightline.light.typing_names import Any
 from sightline.log.sessions import SHELL, current_session, safe_name
-from sightline.profile import load_profile
-from sightline.records import Session, storable
+from sightline.settings.config import default_root, working_directory
 from sightline.store import Store
-from sightline.typing_names import Any
 from sightline.verbs import list_outputs as list_outputs_verb
 from sightline.verbs import query as query_verb
 from sightline.verbs import read_file as read_file_verb

@@ -1,7 +1,7 @@
 """Ships a store to PostgreSQL and an object store, for many machines. All but this module needs the extra ``fleet``."""
 
-from sightline.distribution import install_extra
-from sightline.errors import SightlineError
+from sightline.base.distribution import install_extra
+from sightline.base.errors import SightlineError
 
 
 class ExtraMissing(SightlineError):

@@ -8,8 +8,8 @@ import subprocess
 from collections.abc import Mapping
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
-from sightline.errors import UsageError
-from sightline.named_tuple import NamedTuple
+from sightline.base.errors import UsageError
+from sightline.light.named_tuple import NamedTuple
 
 _ELSEWHERE = (
     "put the password into a file that PGPASSFILE names (HOST:PORT:DATABASE:USER:PASSWORD, mode 0600), "

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from psycopg import errors, sql
 
-from sightline.distribution import upgrade
-from sightline.errors import UsageError
+from sightline.base.distribution import upgrade
+from sightline.base.errors import UsageError
 from sightline.fleet.address import DatabaseAddress, ObjectsAddress
 from sightline.fleet.database import Connection, FleetRefused, NewerFleet, tables_of
 from sightline.fleet.objects import host_prefix
@@ -20,8 +20,8 @@ from sightline.fleet.schema import (
     READER_GROUP,
     VERSION,
 )
-from sightline.json_text import dumps
-from sightline.named_tuple import NamedTuple
+from sightline.light.json_text import dumps
+from sightline.light.named_tuple import NamedTuple
 
 _MEMBER = r"[a-z][a-z0-9-]{0,39}"
 _ROLE = r"[a-z_][a-z0-9_.@-]{0,62}"

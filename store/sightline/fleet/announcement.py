@@ -2,12 +2,12 @@
 
 from psycopg import errors
 
-from sightline.errors import SightlineError
+from sightline.base.errors import SightlineError
 from sightline.fleet.batch import Batch, QueueCursor
 from sightline.fleet.database import Connection
-from sightline.json_text import dumps
-from sightline.named_tuple import NamedTuple
-from sightline.typing_names import Any
+from sightline.light.json_text import dumps
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any
 
 
 class Fenced(SightlineError):

@@ -8,14 +8,14 @@ import datetime
 import os
 from collections.abc import Callable
 
+from sightline.base.private_files import make_folder, read_file, remove_file, write_atomically
 from sightline.fleet.content import BatchContent, BatchRows, Damaged
 from sightline.fleet.pack import Pack, Packer
 from sightline.fleet.queue import Queue, QueueItem
-from sightline.json_text import dumps, loads
-from sightline.named_tuple import NamedTuple
-from sightline.private_files import make_folder, read_file, remove_file, write_atomically
+from sightline.light.json_text import dumps, loads
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any
 from sightline.store import Store
-from sightline.typing_names import Any
 
 MOST_ITEMS = 2_000
 BATCH_BYTES = 8 << 20

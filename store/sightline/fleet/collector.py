@@ -6,15 +6,15 @@ import os
 import time
 from collections.abc import Iterator
 
-from sightline.errors import SightlineError
+from sightline.base.errors import SightlineError
+from sightline.base.private_files import read_file
+from sightline.base.records import Buffer
 from sightline.fleet.queue import LogEnd, Queue
-from sightline.json_text import dumps
+from sightline.light.json_text import dumps
+from sightline.light.typing_names import Any
 from sightline.log import log
 from sightline.log.unshipped_items import PURGES_FILE
-from sightline.private_files import read_file
-from sightline.records import Buffer
 from sightline.store import Store
-from sightline.typing_names import Any
 
 _BATCH_ROWS = 500
 _LOG_ITEM_BYTES = 1 << 18

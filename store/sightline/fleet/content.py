@@ -9,19 +9,19 @@ import math
 import os
 from collections.abc import Callable, Iterator
 
-from sightline.config import Settings
-from sightline.errors import SightlineError
+from sightline.base.errors import SightlineError
+from sightline.base.private_files import open_private, open_stored
+from sightline.base.records import Buffer, storable
+from sightline.base.refs import format_ref
 from sightline.fleet.collector import DIRECTORY, PURGED, REMOVED, digest_of
 from sightline.fleet.pack import FRAME_BYTES, Frame, Packer, written_hashes
 from sightline.fleet.queue import Queue, QueueItem
-from sightline.json_text import dumps, loads
+from sightline.light.json_text import dumps, loads
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import TYPE_CHECKING, Any
 from sightline.log import log
-from sightline.named_tuple import NamedTuple
-from sightline.private_files import open_private, open_stored
-from sightline.records import Buffer, storable
-from sightline.refs import format_ref
+from sightline.settings.config import Settings
 from sightline.store import Store
-from sightline.typing_names import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sightline.redact.hiding import Redaction

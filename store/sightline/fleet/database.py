@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import psycopg
 from psycopg import errors
 
-from sightline.distribution import upgrade
-from sightline.errors import StoreFailed
+from sightline.base.distribution import upgrade
+from sightline.base.errors import StoreFailed
 from sightline.fleet.address import DatabaseAddress, password_for
 from sightline.fleet.schema import VERSION
-from sightline.named_tuple import NamedTuple
-from sightline.typing_names import Any, TypeAlias, cast
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any, TypeAlias, cast
 
 CONNECT_SECONDS = 10
 _ROWS_AT_ONCE = 2_000

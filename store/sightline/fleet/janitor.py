@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator
 
 import zstandard
 
+from sightline.base.refs import format_ref
 from sightline.fleet.database import Connection, tables_of
 from sightline.fleet.objects import ObjectMissing, Objects, pack_key
 from sightline.fleet.pack import PACK_BYTES, TamperedPack, frame_at, raw_bytes
-from sightline.json_text import dumps, loads
+from sightline.light.json_text import dumps, loads
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any
 from sightline.log import log
-from sightline.named_tuple import NamedTuple
-from sightline.refs import format_ref
-from sightline.typing_names import Any
 
 LOCK = 0x516875
 """If two maintain a fleet at once, one waits."""

@@ -10,15 +10,15 @@ from contextlib import AbstractContextManager
 
 from sightline.audit.buffer_failures import judge_for_others
 from sightline.audit.evidence.session_evidence import QUOTING, Alarm, alarm_rules, evidence_of
-from sightline.errors import SightlineError
+from sightline.base.errors import SightlineError
 from sightline.fleet.announcement import OwnHost
 from sightline.fleet.collector import Collector
 from sightline.fleet.content import fit, redaction_of, row_time
 from sightline.fleet.database import Connection
 from sightline.fleet.queue import Queue
-from sightline.json_text import dumps
+from sightline.light.json_text import dumps
+from sightline.light.typing_names import Any
 from sightline.store import Store
-from sightline.typing_names import Any
 
 MOST_BYTES = 1 << 18
 """Bytes of what is told of one output or session, as JSON; of more, readers find it themselves."""

@@ -11,7 +11,7 @@ from sightline.fleet.administration import LIFECYCLE_DAYS_MORE
 from sightline.fleet.database import Connection, tables_of
 from sightline.fleet.janitor import LOCK, PINNED, begin_of_kept
 from sightline.fleet.schema import PARTITIONED
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 
 DAYS_AHEAD = 7
 _TIME = {"buffers": "created", "changes": "created", "entries": "time"}

@@ -17,8 +17,8 @@ from obstore.store import S3Store
 
 from sightline.fleet.address import ObjectsAddress
 from sightline.fleet.database import SHIP_HINT, FleetRefused, FleetUnreachable
-from sightline.named_tuple import NamedTuple
-from sightline.typing_names import Any, cast
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any, cast
 
 _TIMEOUT = timedelta(seconds=60)
 _CONNECT_TIMEOUT = timedelta(seconds=10)

@@ -13,8 +13,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import zstandard
 
-from sightline.named_tuple import NamedTuple
-from sightline.typing_names import Any
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any
 
 FRAME_BYTES = 1 << 20
 """Raw bytes of a stream in a frame, at most."""

@@ -2,17 +2,17 @@
 
 import time
 
-from sightline.errors import SightlineError, StoreFailed
+from sightline.base.errors import SightlineError, StoreFailed
+from sightline.base.records import Buffer, Session
+from sightline.base.refs import parse_ref
 from sightline.fleet.announcement import OwnHost
 from sightline.fleet.collector import Collector
 from sightline.fleet.content import record_of, redaction_of
 from sightline.fleet.database import Connection
 from sightline.fleet.queue import Queue
-from sightline.json_text import dumps, loads
+from sightline.light.json_text import dumps, loads
 from sightline.log.notes import note_of_remark, send_note, write_note
 from sightline.log.sessions import safe_name
-from sightline.records import Buffer, Session
-from sightline.refs import parse_ref
 from sightline.store import Store, Target
 
 CHUNK_BYTES = 1 << 16

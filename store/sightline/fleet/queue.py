@@ -15,11 +15,11 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from sightline.json_text import dumps, loads
+from sightline.base.private_files import make_folder, open_private, read_file, remove_file, write_atomically
+from sightline.light.json_text import dumps, loads
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any
 from sightline.log.unshipped_items import QUEUE_FILE, QUEUE_FOLDER
-from sightline.named_tuple import NamedTuple
-from sightline.private_files import make_folder, open_private, read_file, remove_file, write_atomically
-from sightline.typing_names import Any
 
 _DEDUPLICATED_SECONDS = 7 * 86_400
 """How long a stream that is shipped again is found at its place; objects are kept a day longer."""

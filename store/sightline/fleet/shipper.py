@@ -13,7 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 
-from sightline.errors import SightlineError
+from sightline.base.errors import SightlineError
 from sightline.fleet.address import database_address, objects_address
 from sightline.fleet.announcement import UNFIT, Fenced, OwnHost, announce, enter, greet
 from sightline.fleet.batch import BATCH_BYTES, MOST_ITEMS, Batch, Making, PackRow, PackSpool, make_batch
@@ -24,8 +24,8 @@ from sightline.fleet.judging import Judging
 from sightline.fleet.objects import Objects, pack_key
 from sightline.fleet.presence import Presence
 from sightline.fleet.queue import Queue
-from sightline.json_text import dumps
-from sightline.named_tuple import NamedTuple
+from sightline.light.json_text import dumps
+from sightline.light.named_tuple import NamedTuple
 from sightline.store import Store
 
 FLUSH_SECONDS = 60.0

@@ -4,7 +4,7 @@ import time
 
 from sightline.fleet.collector import DIRECTORY, SIZE, Collector
 from sightline.fleet.queue import Queue
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.shape.summary import counted, human_bytes
 from sightline.store import Store
 

@@ -4,15 +4,15 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 
+from sightline.base.refs import format_ref
 from sightline.fleet.content import FRAME_HASHES, ORDER
 from sightline.fleet.database import Connection
 from sightline.fleet.objects import ObjectMissing, Objects, host_prefix, kept_prefix, pack_key
 from sightline.fleet.pack import TamperedPack, check_frame, frame_at, frame_bytes, hashes_in, raw_bytes
-from sightline.json_text import loads
+from sightline.light.json_text import loads
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any
 from sightline.log import log
-from sightline.named_tuple import NamedTuple
-from sightline.refs import format_ref
-from sightline.typing_names import Any
 
 _PACKS_HELD = 3
 _BATCH_ROWS = 500

@@ -3,8 +3,8 @@
 Other packages add harnesses by entry points of the group ``sightline.harnesses``: the name, and the object.
 """
 
-from sightline.light_library import cache, lru_cache, suppress
-from sightline.typing_names import TYPE_CHECKING, Mapping
+from sightline.light.library import cache, lru_cache, suppress
+from sightline.light.typing_names import TYPE_CHECKING, Mapping
 
 if TYPE_CHECKING:
     from sightline.harnesses.base import Harness
@@ -25,7 +25,9 @@ def known() -> "Mapping[str, Harness]":
     """Return all harnesses that are installed here, by name."""
     import pkgutil  # see below
 
-    from sightline.entry_points import find_harnesses  # 20 ms with pkgutil, which no event of a harness should wait for
+    from sightline.settings.entry_points import (
+        find_harnesses,  # 20 ms with pkgutil, which no event of a harness should wait for
+    )
 
     names = (one.name for one in pkgutil.iter_modules(__path__) if not one.name.endswith("_transcript"))
     found = (_own(name.replace("_", "-")) for name in sorted(names))
@@ -64,7 +66,7 @@ def _of_others(places: Mapping[str, str] | None = None) -> "dict[str, Harness]":
 
     One that cannot be loaded is left out, and `doctor` reports it.
     """
-    from sightline.plugins import known_harnesses  # few machines have any
+    from sightline.settings.plugins import known_harnesses  # few machines have any
 
     found = {}
     for name, place in (known_harnesses() if places is None else places).items():
@@ -76,7 +78,7 @@ def _of_others(places: Mapping[str, str] | None = None) -> "dict[str, Harness]":
 def load_harness(name: str, place: str) -> "Harness":
     """Return the harness of another package. Raises ImportError if it cannot be loaded, or has another name."""
     from sightline.harnesses.base import Harness  # few harnesses come from other packages
-    from sightline.plugins import load_object  # likewise
+    from sightline.settings.plugins import load_object  # likewise
 
     loaded = load_object(place)
     if not isinstance(loaded, Harness):

@@ -7,8 +7,8 @@ A hook loads that module at each event, so the reader of transcripts may be a se
 import os
 import time
 
-from sightline.named_tuple import NamedTuple
-from sightline.typing_names import TYPE_CHECKING, Any, Callable, Iterator, Mapping
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import TYPE_CHECKING, Any, Callable, Iterator, Mapping
 
 if TYPE_CHECKING:  # loading takes a millisecond, which events before a tool can save
     from types import ModuleType

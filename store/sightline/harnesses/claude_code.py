@@ -20,11 +20,11 @@ from sightline.harnesses.base import (
     Limit,
     known_shell,
 )
-from sightline.json_text import loads
-from sightline.late_pattern import re
-from sightline.light_library import suppress
-from sightline.named_tuple import NamedTuple
-from sightline.typing_names import TYPE_CHECKING, Any, Callable, Iterator, Mapping
+from sightline.light.json_text import loads
+from sightline.light.late_pattern import re
+from sightline.light.library import suppress
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import TYPE_CHECKING, Any, Callable, Iterator, Mapping
 
 if TYPE_CHECKING:
     from sightline.harnesses.tool_call import ToolCall

@@ -35,6 +35,7 @@ import os
 import re
 from collections.abc import Iterator
 
+from sightline.base.records import Gap
 from sightline.harnesses.claude_code import HARNESS, code_in, notices_in, output_file, text_read, use_of_notice
 from sightline.harnesses.tool_call import (
     Beside,
@@ -67,6 +68,8 @@ from sightline.harnesses.transcript import (
     parted,
     when,
 )
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any
 from sightline.log.session_events import (
     COMPACTED,
     PRUNED,
@@ -79,9 +82,6 @@ from sightline.log.session_events import (
     SessionSubject,
     subject_of,
 )
-from sightline.named_tuple import NamedTuple
-from sightline.records import Gap
-from sightline.typing_names import Any
 
 _RECORDS = """user assistant system attachment progress summary file-history-snapshot queue-operation api-request
 api-request-shape api-request-blob tools-used last-prompt cost-state atis-latch result stream_event mode pr-link

@@ -1,7 +1,7 @@
 """The common part of harnesses whose hooks have Claude Code's names and payloads; each adds its own module."""
 
 from sightline.harnesses.base import AFTER, FAILED, PROMPT, START, Harness, Hook, Json
-from sightline.typing_names import TYPE_CHECKING
+from sightline.light.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.harnesses.tool_call import ToolCall

@@ -4,10 +4,10 @@ import re
 import shlex
 from collections.abc import Mapping
 
+from sightline.base.records import Gap
 from sightline.harnesses.base import AFTER, Harness, Hook, Json, Limit
 from sightline.harnesses.tool_call import ToolCall, dict_of, list_of, text_of
-from sightline.records import Gap
-from sightline.typing_names import Any
+from sightline.light.typing_names import Any
 
 _EVENT = "PostToolUse"
 _ENDED = re.compile(r"\A\[Command exited with code (\d{1,3})\]\n")

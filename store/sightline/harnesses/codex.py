@@ -19,7 +19,7 @@ from sightline.harnesses.base import (
     Limit,
     known_shell,
 )
-from sightline.typing_names import TYPE_CHECKING
+from sightline.light.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.harnesses.tool_call import ToolCall

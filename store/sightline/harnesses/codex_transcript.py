@@ -51,7 +51,9 @@ from sightline.harnesses.transcript import (
     parted,
     when,
 )
-from sightline.json_text import loads
+from sightline.light.json_text import loads
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any
 from sightline.log.session_events import (
     COMPACTED,
     REWOUND,
@@ -63,8 +65,6 @@ from sightline.log.session_events import (
     SessionSubject,
     subject_of,
 )
-from sightline.named_tuple import NamedTuple
-from sightline.typing_names import Any
 
 TURN = b'"type":"turn_context"'
 """Bytes in the line that begins a turn."""

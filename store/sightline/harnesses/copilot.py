@@ -7,10 +7,10 @@ import os
 import re
 from collections.abc import Callable, Mapping
 
+from sightline.base.records import Gap
 from sightline.harnesses.base import FAILED, Hook, Json, Limit
 from sightline.harnesses.claude_shaped import ClaudeShaped
 from sightline.harnesses.tool_call import ToolCall, dict_of, text_of
-from sightline.records import Gap
 
 _ENDED = re.compile(r"\n?<(?:shellId: \S+ completed|exited) with exit code (-?\d{1,10})>\s*\Z")
 _LARGE = re.compile(

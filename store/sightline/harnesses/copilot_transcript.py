@@ -14,6 +14,7 @@ shellId, exitCode}}`` (1.0.64 to 1.0.68).
 import re
 from collections.abc import Iterator
 
+from sightline.base.records import Gap
 from sightline.harnesses.copilot import HARNESS, exit_code_in, made_of
 from sightline.harnesses.tool_call import ToolCall, dict_of, plain, text_of
 from sightline.harnesses.transcript import (
@@ -22,8 +23,7 @@ from sightline.harnesses.transcript import (
     TranscriptItem,
     TranscriptReading,
 )
-from sightline.records import Gap
-from sightline.typing_names import Any
+from sightline.light.typing_names import Any
 
 _GOES_ON = re.compile(r"\n?<command with (?:shellId|id): (\S{1,120}) is still running[^\n]*>\s*\Z")
 _END = "its end was never written down"

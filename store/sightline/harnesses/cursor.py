@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from sightline.harnesses.base import AFTER, START, Harness, Hook, Json
-from sightline.json_text import loads
-from sightline.typing_names import TYPE_CHECKING
+from sightline.light.json_text import loads
+from sightline.light.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.harnesses.tool_call import ToolCall

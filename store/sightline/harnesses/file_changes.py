@@ -3,7 +3,7 @@
 import re
 
 from sightline.harnesses.tool_call import dict_of, list_of, text_of
-from sightline.typing_names import Any
+from sightline.light.typing_names import Any
 
 EDITS = frozenset(
     ("Edit", "Write", "MultiEdit", "NotebookEdit", "apply_patch", "write_file", "replace", "edit", "write", "patch")

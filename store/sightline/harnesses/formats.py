@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from sightline.harnesses import known
 from sightline.harnesses.base import Harness
 from sightline.harnesses.transcript import Candidate, Lineage, NotReadable, Transcript, TranscriptReading
-from sightline.json_text import loads
-from sightline.named_tuple import NamedTuple
+from sightline.light.json_text import loads
+from sightline.light.named_tuple import NamedTuple
 
 _HEAD_BYTES = 1 << 16
 _LINES_LOOKED_AT = 20

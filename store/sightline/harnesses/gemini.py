@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from sightline.harnesses.base import AFTER, CONTEXT, END, PROMPT, START, Harness, Hook, Json, Limit
-from sightline.typing_names import TYPE_CHECKING, Any
+from sightline.light.typing_names import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sightline.harnesses.tool_call import ToolCall

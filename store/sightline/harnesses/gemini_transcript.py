@@ -47,8 +47,8 @@ from sightline.harnesses.transcript import (
     parted,
     when,
 )
+from sightline.light.typing_names import Any
 from sightline.log.session_events import REWOUND, TRANSCRIPT, AgentMessage, ContextChange, SessionSubject, subject_of
-from sightline.typing_names import Any
 
 TURN = b""
 """No line marks the beginning of a turn; a call's first line comes after all that a hook gets about it."""

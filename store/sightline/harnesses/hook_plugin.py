@@ -2,7 +2,7 @@
 
 import re
 
-from sightline.json_text import dumps, loads
+from sightline.light.json_text import dumps, loads
 
 _PATIENCE_MS = 20_000
 _ASK = """\

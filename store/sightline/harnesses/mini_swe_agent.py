@@ -23,9 +23,9 @@ from sightline.harnesses.transcript import (
     misshapen,
     parted,
 )
-from sightline.json_text import loads
+from sightline.light.json_text import loads
+from sightline.light.typing_names import Any
 from sightline.log.session_events import TRANSCRIPT, AgentMessage, SessionSubject, subject_of
-from sightline.typing_names import Any
 
 _LANGUAGE = re.compile(r"```([\w-]{1,40})")
 _LANGUAGES = ("mswea_bash_command", "bash")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 from sightline.harnesses.base import AFTER, Harness, Hook, Json, Limit
 from sightline.harnesses.hook_plugin import plugin_text, words_in
-from sightline.typing_names import TYPE_CHECKING, Any
+from sightline.light.typing_names import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sightline.harnesses.tool_call import ToolCall

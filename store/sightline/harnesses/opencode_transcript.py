@@ -22,6 +22,7 @@ import re
 import sqlite3
 from collections.abc import Iterator
 
+from sightline.base.records import LONG_ID
 from sightline.harnesses.opencode import HARNESS
 from sightline.harnesses.tool_call import (
     Beside,
@@ -54,7 +55,8 @@ from sightline.harnesses.transcript import (
     misshapen,
     parted,
 )
-from sightline.json_text import TooDeep, loads
+from sightline.light.json_text import TooDeep, loads
+from sightline.light.typing_names import Any
 from sightline.log.session_events import (
     COMPACTED,
     PRUNED,
@@ -66,8 +68,6 @@ from sightline.log.session_events import (
     SessionSubject,
     subject_of,
 )
-from sightline.records import LONG_ID
-from sightline.typing_names import Any
 
 _CUT_HEAD = re.compile(r"\.\.\.output truncated\.\.\.\n\nFull output saved to: [^\n]*\n\n")
 _ENDED = ("completed", "error")

@@ -8,6 +8,7 @@ where they are given.
 
 from collections.abc import Iterator
 
+from sightline.base.records import Gap
 from sightline.harnesses.base import Harness
 from sightline.harnesses.tool_call import CallSession, ToolCall, dict_of, list_of, plain, text_of
 from sightline.harnesses.transcript import (
@@ -20,10 +21,9 @@ from sightline.harnesses.transcript import (
     TranscriptReading,
     misshapen,
 )
-from sightline.json_text import loads
+from sightline.light.json_text import loads
+from sightline.light.typing_names import Any
 from sightline.log.past_views import at_its_time
-from sightline.records import Gap
-from sightline.typing_names import Any
 
 _HEAD_BYTES = 4096
 _ERROR = 2  # STATUS_CODE_ERROR

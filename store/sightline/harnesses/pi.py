@@ -4,11 +4,11 @@ import os
 import re
 from collections.abc import Callable, Mapping
 
+from sightline.base.records import Gap
 from sightline.harnesses.base import AFTER, Harness, Hook, Json, Limit
 from sightline.harnesses.hook_plugin import plugin_text, words_in
 from sightline.harnesses.tool_call import ToolCall, shown_of
-from sightline.records import Gap
-from sightline.typing_names import Any
+from sightline.light.typing_names import Any
 
 _EVENT = "tool_result"
 _OF_PROGRAM = "a tool of pi got this result for a program, which chose what to show"

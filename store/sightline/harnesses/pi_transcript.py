@@ -37,8 +37,8 @@ from sightline.harnesses.transcript import (
     TranscriptItem,
     TranscriptReading,
 )
+from sightline.light.typing_names import Any
 from sightline.log.session_events import COMPACTED, PRUNED, TRANSCRIPT, ContextChange
-from sightline.typing_names import Any
 
 _SILENT = frozenset(
     (

@@ -23,8 +23,8 @@ from sightline.harnesses.transcript import (
     TranscriptReading,
     parted,
 )
+from sightline.light.typing_names import Any
 from sightline.log.session_events import COMPACTED, TRANSCRIPT, ContextChange
-from sightline.typing_names import Any
 
 _CUT = re.compile(
     r"\n\n---\n\.\.\. \[CONTENT TRUNCATED\] \.\.\.\n---\n\n"

@@ -25,8 +25,8 @@ from sightline.harnesses.tool_call import (
     text_of,
 )
 from sightline.harnesses.transcript import DOCUMENT_BYTES, BadRecord, TranscriptItem
-from sightline.json_text import loads
-from sightline.typing_names import Any
+from sightline.light.json_text import loads
+from sightline.light.typing_names import Any
 
 _ARTIFACT = re.compile(r"cmd-(\d{1,16})\.txt")
 _STORAGE = "User/globalStorage/rooveterinaryinc.roo-cline/tasks"

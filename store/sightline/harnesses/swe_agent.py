@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterator
 
+from sightline.base.sha256 import sha256_hex
 from sightline.harnesses.base import Harness
 from sightline.harnesses.tool_call import (
     CallSession,
@@ -30,10 +31,9 @@ from sightline.harnesses.transcript import (
     TranscriptReading,
     misshapen,
 )
-from sightline.json_text import loads
+from sightline.light.json_text import loads
+from sightline.light.typing_names import Any
 from sightline.log.session_events import TRANSCRIPT, AgentMessage
-from sightline.sha256 import sha256_hex
-from sightline.typing_names import Any
 
 _NO_TIMES = "its time was not written down"
 _ONLY_DURATIONS = "when it ran was not written down"

@@ -7,11 +7,11 @@ import binascii
 import os
 import stat
 
-from sightline.json_text import dumps
-from sightline.late_pattern import re
-from sightline.named_tuple import NamedTuple
-from sightline.records import LONG_ID, Gap
-from sightline.typing_names import Any, Sequence
+from sightline.base.records import LONG_ID, Gap
+from sightline.light.json_text import dumps
+from sightline.light.late_pattern import re
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any, Sequence
 
 CHANGES_FILES = frozenset(
     ("Edit", "Write", "MultiEdit", "NotebookEdit", "TodoWrite", "apply_patch", "write_file", "replace", "edit", "write")

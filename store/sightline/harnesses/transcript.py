@@ -6,14 +6,14 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 
-from sightline.errors import SightlineError
+from sightline.base.errors import SightlineError
+from sightline.base.records import Gap
+from sightline.base.sha256 import sha256_hex
 from sightline.harnesses.tool_call import CallSession, ToolCall, dict_of, plain, text_of, unique_id
-from sightline.json_text import TooDeep, loads
+from sightline.light.json_text import TooDeep, loads
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any, Protocol
 from sightline.log.session_events import TRANSCRIPT, AgentMessage, SessionEvent, SessionSubject, subject_of
-from sightline.named_tuple import NamedTuple
-from sightline.records import Gap
-from sightline.sha256 import sha256_hex
-from sightline.typing_names import Any, Protocol
 
 LINE_BYTES = 64 << 20
 """A longer line is not read. One or two images fit, but a file without newlines must not fill the memory."""

@@ -6,11 +6,11 @@ functions of records; a search for calls looks through the records themselves.
 
 import os
 
-from sightline.json_text import loads
-from sightline.late_pattern import late_pattern, re
-from sightline.light_library import lru_cache
-from sightline.records import Buffer, View
-from sightline.typing_names import Any, Mapping, Sequence
+from sightline.base.records import Buffer, View
+from sightline.light.json_text import loads
+from sightline.light.late_pattern import late_pattern, re
+from sightline.light.library import lru_cache
+from sightline.light.typing_names import Any, Mapping, Sequence
 
 _CHARACTERS = 200
 _KEPT = 2_000  # names: visible ones are redrawn again and again

@@ -3,8 +3,8 @@
 A field has one type in all kinds of entries. Fields that are not named here are of a newer version, or are only shown.
 """
 
-from sightline.json_text import encoder
-from sightline.typing_names import Any, Callable, Mapping
+from sightline.light.json_text import encoder
+from sightline.light.typing_names import Any, Callable, Mapping
 
 _INTEGER = 1 << 63  # SQLite's integers are below
 _FAR_SECONDS = 1e12  # seconds since the epoch that no clock shows

@@ -9,17 +9,17 @@ import _thread
 import fcntl
 import os
 
+from sightline.base.errors import OfNewerVersion, SightlineError
+from sightline.base.private_files import open_private, remove_file, write_all, write_atomically, written_end
+from sightline.base.records import storable
+from sightline.base.regular_files import MOST_READ_BYTES
+from sightline.base.sha256 import sha256_hex
 from sightline.disk.record_check import is_session_name
-from sightline.errors import OfNewerVersion, SightlineError
-from sightline.json_text import encoder, loads
-from sightline.light_library import closing, suppress
+from sightline.light.json_text import encoder, loads
+from sightline.light.library import closing, suppress
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any, BinaryIO, Callable, Iterator, Sequence
 from sightline.log.entry_check import checked_entry
-from sightline.named_tuple import NamedTuple
-from sightline.private_files import open_private, remove_file, write_all, write_atomically, written_end
-from sightline.records import storable
-from sightline.regular_files import MOST_READ_BYTES
-from sightline.sha256 import sha256_hex
-from sightline.typing_names import Any, BinaryIO, Callable, Iterator, Sequence
 
 NO_HASH = "0" * 64
 _HEX_DIGITS = b"0123456789abcdef"

@@ -9,19 +9,19 @@ import time
 from itertools import accumulate
 
 from sightline import disk
+from sightline.base.errors import BadRange, BadRef, SightlineError, StoreFailed
+from sightline.base.records import IndexedView, Note, Session
+from sightline.base.refs import parse_ref
 from sightline.disk.errors import cause_of, is_busy
 from sightline.disk.index import Index
 from sightline.disk.sqlite import sqlite3
-from sightline.errors import BadRange, BadRef, SightlineError, StoreFailed
-from sightline.light_library import partial, suppress
+from sightline.light.library import partial, suppress
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import TYPE_CHECKING, Any, Callable, Iterable, Mapping
 from sightline.log import log
 from sightline.log.sessions import header_of, session_from
 from sightline.log.views import Other, indexed_view, traced_of, with_shown
-from sightline.named_tuple import NamedTuple
-from sightline.records import IndexedView, Note, Session
-from sightline.refs import parse_ref
 from sightline.store import Reading, Store, Target
-from sightline.typing_names import TYPE_CHECKING, Any, Callable, Iterable, Mapping
 
 if TYPE_CHECKING:
     from sightline.disk.sorter import Sorter

@@ -6,14 +6,14 @@ import os
 import time
 from collections.abc import Iterable
 
-from sightline.errors import SightlineError, StoreFailed, UsageError
-from sightline.json_text import dumps, loads
+from sightline.base.errors import SightlineError, StoreFailed, UsageError
+from sightline.base.private_files import make_folder, open_private, remove_file, write_atomically
+from sightline.base.records import Note, Session, View, storable
+from sightline.base.refs import format_ref, parse_ref
+from sightline.light.json_text import dumps, loads
+from sightline.light.named_tuple import NamedTuple
 from sightline.log.log import BrokenChain, read_all
 from sightline.log.log_index import append_entry, fill_index
-from sightline.named_tuple import NamedTuple
-from sightline.private_files import make_folder, open_private, remove_file, write_atomically
-from sightline.records import Note, Session, View, storable
-from sightline.refs import format_ref, parse_ref
 from sightline.store import Reading, Store, Target
 
 ANYONE = "*"

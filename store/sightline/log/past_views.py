@@ -5,18 +5,18 @@ import math
 import time
 from collections.abc import Iterable, Sequence
 
+from sightline.base.errors import SightlineError, StoreFailed
+from sightline.base.records import LONG_ID, Buffer, IndexedView, Session
 from sightline.disk.errors import cause_of
 from sightline.disk.meta import read_meta
 from sightline.disk.view_index import ViewRow as ViewRow
-from sightline.errors import SightlineError, StoreFailed
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any
 from sightline.log import log
 from sightline.log.log import Encoded
 from sightline.log.sessions import header_of, session_from
 from sightline.log.views import Shows, indexed_view, logged_fields
-from sightline.named_tuple import NamedTuple
-from sightline.records import LONG_ID, Buffer, IndexedView, Session
 from sightline.store import Store
-from sightline.typing_names import Any
 
 
 class PastView(NamedTuple):

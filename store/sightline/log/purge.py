@@ -6,17 +6,17 @@ import os
 import sqlite3
 from contextlib import suppress
 
-from sightline.config import HOOKS
+from sightline.base.errors import OfNewerVersion, StoreFailed
+from sightline.base.private_files import TooLarge, open_private, read_file, remove_file, write_all, write_atomically
+from sightline.base.records import Buffer
 from sightline.disk.errors import store_failed
 from sightline.disk.meta import is_newer
-from sightline.errors import OfNewerVersion, StoreFailed
-from sightline.json_text import dumps, loads
+from sightline.light.json_text import dumps, loads
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any, Iterable
 from sightline.log.unshipped_items import QUEUE_FOLDER
-from sightline.named_tuple import NamedTuple
-from sightline.private_files import TooLarge, open_private, read_file, remove_file, write_all, write_atomically
-from sightline.records import Buffer
+from sightline.settings.config import HOOKS
 from sightline.store import Store
-from sightline.typing_names import Any, Iterable
 
 _SPOOL, _STORED = "spool", ".stored"
 """A shipper's folder of what it sends next, which it makes again, and the ending of its empty files."""

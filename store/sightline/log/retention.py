@@ -7,22 +7,22 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 
 from sightline import disk
+from sightline.base.errors import SightlineError
+from sightline.base.private_files import open_private
+from sightline.base.records import Buffer, Session
+from sightline.base.refs import parse_ref
 from sightline.disk.errors import store_failed
 from sightline.disk.live import writer_alive
-from sightline.errors import SightlineError
-from sightline.json_text import dumps
+from sightline.light.json_text import dumps
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any
 from sightline.log import log
 from sightline.log.log_index import append_entry, fill_index
 from sightline.log.notes import list_notes, take_back
 from sightline.log.purge import Purged, emptied_record, empty_tombstone, scrub
 from sightline.log.unshipped_items import ask_for_purge, unshipped, unshipped_logs
 from sightline.log.view_text import quotes_of
-from sightline.named_tuple import NamedTuple
-from sightline.private_files import open_private
-from sightline.records import Buffer, Session
-from sightline.refs import parse_ref
 from sightline.store import Store
-from sightline.typing_names import Any
 
 _BATCH = 64
 _BLOCK_BYTES = 512  # of st_blocks, whatever the file system

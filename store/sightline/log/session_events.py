@@ -6,14 +6,14 @@ this module loads little; `session_history` reads them.
 
 import os
 
+from sightline.base.records import Session, storable
 from sightline.disk.layout import Layout
-from sightline.late_pattern import late_pattern, re
+from sightline.light.late_pattern import late_pattern, re
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any, Callable, Iterable
 from sightline.log import log
 from sightline.log.log import Encoded
 from sightline.log.sessions import header_of
-from sightline.named_tuple import NamedTuple
-from sightline.records import Session, storable
-from sightline.typing_names import Any, Callable, Iterable
 
 STARTED, RESUMED, FORKED = "started", "resumed", "forked"
 COMPACTING, COMPACTED, CLEARED, REWOUND, PRUNED = "compacting", "compacted", "cleared", "rewound", "pruned"

@@ -7,7 +7,10 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from weakref import WeakKeyDictionary
 
-from sightline.errors import StoreFailed
+from sightline.base.errors import StoreFailed
+from sightline.base.records import Session, known_fields
+from sightline.base.sha256 import sha256_hex
+from sightline.light.named_tuple import NamedTuple
 from sightline.log import log
 from sightline.log.session_events import (
     COMPACTED,
@@ -23,9 +26,6 @@ from sightline.log.session_events import (
     SessionSubject,
     append_events,
 )
-from sightline.named_tuple import NamedTuple
-from sightline.records import Session, known_fields
-from sightline.sha256 import sha256_hex
 from sightline.store import Reading, Store, cause_of
 
 _ONE_COMPACTION_SECONDS = 300.0

@@ -2,13 +2,13 @@
 
 import time
 
-from sightline.errors import SightlineError, UsageError
+from sightline.base.errors import SightlineError, UsageError
+from sightline.base.records import Buffer, Session, SessionCounts
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Sequence
 from sightline.log.log_index import append_entry, fill_index
 from sightline.log.sessions import SHELL, session_title
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer, Session, SessionCounts
 from sightline.store import Reading, Store
-from sightline.typing_names import Sequence
 
 TITLE_CHARACTERS = 80
 

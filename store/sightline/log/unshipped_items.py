@@ -6,8 +6,8 @@ import os
 import sqlite3
 from collections.abc import Iterable, Mapping
 
-from sightline.json_text import dumps
-from sightline.private_files import make_folder, open_private, write_all
+from sightline.base.private_files import make_folder, open_private, write_all
+from sightline.light.json_text import dumps
 from sightline.store import Store
 
 QUEUE_FOLDER, QUEUE_FILE = "fleet", "queue.sqlite"

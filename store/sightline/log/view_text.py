@@ -1,16 +1,16 @@
 """Reads the exact text of a view, as it was sent: literal text from the log, and lines that it quotes from buffers."""
 
-from sightline.errors import ExpiredRef, OfNewerVersion, SightlineError, UnknownRef
+from sightline.base.errors import ExpiredRef, OfNewerVersion, SightlineError, UnknownRef
+from sightline.base.records import IndexedView, View, read_seals
+from sightline.base.refs import host_of, parse_ref
+from sightline.base.sha256 import sha256_hex
+from sightline.light.typing_names import Any, Iterable
 from sightline.log import log
 from sightline.log.log import is_newer
 from sightline.log.log_index import list_views
-from sightline.records import IndexedView, View, read_seals
-from sightline.refs import host_of, parse_ref
-from sightline.sha256 import sha256_hex
 from sightline.shape.segments import render_lines
 from sightline.shape.variants import cleaned, cleaning_of
 from sightline.store import Reading
-from sightline.typing_names import Any, Iterable
 
 
 class TextGone(SightlineError):

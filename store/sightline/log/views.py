@@ -3,17 +3,9 @@
 import os
 import time
 
-from sightline.config import working_directory
-from sightline.disk.errors import cause_of, is_busy
-from sightline.disk.index import Index, IndexChange
-from sightline.disk.view_index import ViewRow
-from sightline.errors import StoreFailed
-from sightline.json_text import dumps
-from sightline.log import log
-from sightline.log.sessions import header_of
-from sightline.named_tuple import NamedTuple
-from sightline.profile import DEFAULT
-from sightline.records import (
+from sightline.base.errors import StoreFailed
+from sightline.base.profile import DEFAULT
+from sightline.base.records import (
     Buffer,
     IndexedView,
     LinePart,
@@ -24,11 +16,19 @@ from sightline.records import (
     shown_from,
     storable,
 )
-from sightline.refs import format_ref, parse_ref
-from sightline.sha256 import sha256_hex
+from sightline.base.refs import format_ref, parse_ref
+from sightline.base.sha256 import sha256_hex
+from sightline.disk.errors import cause_of, is_busy
+from sightline.disk.index import Index, IndexChange
+from sightline.disk.view_index import ViewRow
+from sightline.light.json_text import dumps
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any, Iterable, Sequence
+from sightline.log import log
+from sightline.log.sessions import header_of
+from sightline.settings.config import working_directory
 from sightline.shape.segments import Segment, uncut_ranges
 from sightline.store import Reading, Store
-from sightline.typing_names import Any, Iterable, Sequence
 
 NOT_KEPT = "nothing is kept in this folder (capture = off)"
 """What the log says of a reply of which it may have neither the request nor the text."""

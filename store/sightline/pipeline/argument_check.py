@@ -1,11 +1,11 @@
 """Checks the arguments of one program of a query: options against the tables, operands as text or files."""
 
-from sightline.errors import QueryRefused
-from sightline.late_pattern import re
-from sightline.named_tuple import NamedTuple
+from sightline.base.errors import QueryRefused
+from sightline.light.late_pattern import re
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import NoReturn
 from sightline.pipeline.options import GRAMMARS, NUMERIC, WHY_NOT, WIDEST, WIDTHS, Grammar
 from sightline.pipeline.scripts import check_awk, check_jq, check_sed
-from sightline.typing_names import NoReturn
 
 PIPE = "-"  # the operand for the pipe
 

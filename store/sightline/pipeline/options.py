@@ -6,7 +6,7 @@ attached or absent. In ``long``, a plain name is a flag, ``name=`` takes a value
 terminal are left out.
 """
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 
 
 class Grammar(NamedTuple):

@@ -3,12 +3,12 @@
 It starts and reads nothing; the resolver says what a ref stands for.
 """
 
-from sightline.errors import QueryRefused
-from sightline.named_tuple import NamedTuple
+from sightline.base.errors import QueryRefused
+from sightline.base.refs import format_ref, looks_like_a_ref, parse_ref
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Callable
 from sightline.pipeline.argument_check import PIPE, Argument, check
 from sightline.pipeline.query_words import QueryWord, split
-from sightline.refs import format_ref, looks_like_a_ref, parse_ref
-from sightline.typing_names import Callable
 
 MAX_CHARACTERS = 1 << 16
 MAX_STAGES = 16  # each is a process with a memory limit of its own; real questions have fewer than six

@@ -5,12 +5,12 @@ It knows neither programs nor refs.
 
 import os
 
-from sightline.errors import QueryRefused
-from sightline.late_pattern import late_pattern, re
-from sightline.named_tuple import NamedTuple
+from sightline.base.errors import QueryRefused
+from sightline.light.late_pattern import late_pattern, re
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Iterator, NoReturn, Sequence
 from sightline.shell_words.lexer import WORD, Token, lexed
 from sightline.shell_words.quoting import DOUBLE, ESCAPED, PLAIN, SINGLE, pieces_of
-from sightline.typing_names import Iterator, NoReturn, Sequence
 
 QUOTED = "\x00"  # stands in a word's mask for a quoted character; a query cannot contain a NUL itself
 

@@ -4,15 +4,15 @@ A pipeline is understood if its first program passes on unchanged lines of one r
 with line addresses, grep and the like), and every other one only picks a range of them (head -n, sed -n 'A,Bp').
 """
 
-from sightline.late_pattern import late_pattern, re
-from sightline.light_library import partial
-from sightline.named_tuple import NamedTuple
+from sightline.light.late_pattern import late_pattern, re
+from sightline.light.library import partial
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Callable, Iterable
 from sightline.pipeline.argument_check import Argument, ProgramArguments, check
 from sightline.pipeline.parse import ParsedQuery, QueryStage
 from sightline.pipeline.run import DEFAULT_LIMITS, QueryLimits, run
 from sightline.search.processes import Cancel
 from sightline.search.sandbox import Backing
-from sightline.typing_names import Callable, Iterable
 
 Range = tuple[int, int]
 

@@ -3,15 +3,15 @@
 import os
 import time
 
-from sightline.late_pattern import late_pattern
-from sightline.light_library import suppress
-from sightline.named_tuple import NamedTuple
+from sightline.base.profile import DEFAULT
+from sightline.light.late_pattern import late_pattern
+from sightline.light.library import suppress
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Callable
 from sightline.pipeline.parse import ParsedQuery
-from sightline.profile import DEFAULT
 from sightline.search.executables import executable_of
 from sightline.search.processes import DEFAULT_MEMORY_BYTES, DEFAULT_SECONDS, Cancel, Group
 from sightline.search.sandbox import Backing, describe
-from sightline.typing_names import Callable
 
 _PAGE = late_pattern(r"\s*\|\s*sed -n '?([0-9]{1,15}),([0-9]{1,15})p'?\s*\Z")
 _STDERR_SHARE = 2  # stderr takes at most this part of the bytes if there is an answer to show

@@ -3,9 +3,9 @@
 This makes for clear messages. The actual safeguards are the programs' own safe modes and the kernel.
 """
 
-from sightline.errors import QueryRefused
-from sightline.late_pattern import late_pattern, re
-from sightline.typing_names import Iterator, NoReturn
+from sightline.base.errors import QueryRefused
+from sightline.light.late_pattern import late_pattern, re
+from sightline.light.typing_names import Iterator, NoReturn
 
 _SED_FILES = {
     "r": "reads a file",

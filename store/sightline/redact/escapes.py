@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 
 _ESCAPE = re.compile(
     rb"(?:\x1b|\\{1,4}(?:u001[bB]|x1[bB]|033|e))"  # as itself, and as JSON and programs spell it

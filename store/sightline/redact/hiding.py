@@ -5,9 +5,9 @@ overlapping windows of that size: a secret that takes at most OVERLAP_BYTES with
 wherever it lies.
 """
 
+from sightline.light.typing_names import Any
 from sightline.redact import keys
 from sightline.redact.rules import Match, SecretRules, Spans, across, load_rules, marker, spans_of
-from sightline.typing_names import Any
 
 LINE_BYTES = 1 << 16
 OVERLAP_BYTES = 1 << 14

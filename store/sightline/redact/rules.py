@@ -11,7 +11,7 @@ from operator import itemgetter
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.redact import keys
 from sightline.redact.escapes import Plain, without_escapes
 from sightline.redact.values import LOOKS

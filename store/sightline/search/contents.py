@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
-from sightline.errors import SightlineError
-from sightline.named_tuple import NamedTuple
-from sightline.private_files import open_stored
-from sightline.records import Buffer
+from sightline.base.errors import SightlineError
+from sightline.base.private_files import open_stored
+from sightline.base.records import Buffer
+from sightline.light.named_tuple import NamedTuple
 from sightline.search.engine import RG, SEARCH_SECONDS, check_pattern, pattern_of, run_engine
 from sightline.search.executables import Executable, ripgrep
 from sightline.search.line_search import search

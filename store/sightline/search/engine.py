@@ -10,9 +10,9 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from sightline.errors import UsageError
-from sightline.named_tuple import NamedTuple
-from sightline.private_files import open_stored
+from sightline.base.errors import UsageError
+from sightline.base.private_files import open_stored
+from sightline.light.named_tuple import NamedTuple
 from sightline.search.errors import SearchFailed
 from sightline.search.executables import INTERPRETER_FOLDERS, Executable, find, knows_perl, ripgrep, whole_pages
 from sightline.search.processes import DEFAULT_MEMORY_BYTES, Cancel, Group

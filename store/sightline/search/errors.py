@@ -1,6 +1,6 @@
 """Errors of running queries, searches and comparisons; a faulty text of a query is QueryRefused."""
 
-from sightline.errors import SightlineError
+from sightline.base.errors import SightlineError
 
 
 class ProgramMissing(SightlineError):

@@ -7,9 +7,9 @@ where it was asked.
 import os
 import sys
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Iterable, NoReturn
 from sightline.search.errors import ProgramMissing
-from sightline.typing_names import Iterable, NoReturn
 
 SYSTEM_FOLDERS = (
     "/usr/bin",

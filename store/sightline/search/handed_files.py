@@ -6,9 +6,9 @@ A program gets a name of its descriptor in place of a path. Where it writes that
 import fcntl
 import os
 
-from sightline.private_files import open_stored
+from sightline.base.private_files import open_stored
+from sightline.light.typing_names import Callable, Sequence
 from sightline.search.executables import Executable
-from sightline.typing_names import Callable, Sequence
 
 _NAMED = "/dev//fd//"  # the system's /dev/fd, spelled so that hardly any output has it
 _FIRST = 10  # below are the standard streams of programs, and what feeds them

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.search.engine import ENGINES, NO_MATCH, SearchPattern, WantedAnswer, engine_of, look, opened
 from sightline.search.errors import SearchFailed
 from sightline.search.processes import Cancel, fed

@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable, Sequence, Set
 from contextlib import suppress
 
-from sightline.errors import SightlineError
-from sightline.named_tuple import NamedTuple
+from sightline.base.errors import SightlineError
+from sightline.light.named_tuple import NamedTuple
 from sightline.search.engine import (
     ENGINES,
     GREP,

@@ -7,8 +7,8 @@ scorer for is here: letters in order, the starts of words, and the signs ``' ^ $
 import re
 from collections.abc import Sequence
 
-from sightline.named_tuple import NamedTuple
-from sightline.refs import format_ref
+from sightline.base.refs import format_ref
+from sightline.light.named_tuple import NamedTuple
 
 EXACT, WORD_START, WITHIN, SCATTERED = 0, 1, 2, 3
 """Ranks of a match: a whole word, a word's start, elsewhere, letters in order; for those, the wider they are scattered

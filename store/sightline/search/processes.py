@@ -8,16 +8,16 @@ import select
 import sys
 import time
 
-from sightline.errors import OutOfProcesses
-from sightline.light_library import contextmanager
-from sightline.named_tuple import NamedTuple
-from sightline.plain_signal import signal
+from sightline.base.errors import OutOfProcesses
+from sightline.base.threads import started_thread
+from sightline.light.library import contextmanager
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.plain_signal import signal
+from sightline.light.typing_names import Callable, Iterator, Mapping, Sequence
 from sightline.search.errors import Cancelled, ProgramMissing
 from sightline.search.executables import Executable
 from sightline.search.handed_files import HandedFiles
 from sightline.search.sandbox import Backing, confined
-from sightline.threads import started_thread
-from sightline.typing_names import Callable, Iterator, Mapping, Sequence
 
 READ_BYTES = 1 << 16  # the size of a pipe
 DEFAULT_SECONDS = 30.0

@@ -9,11 +9,11 @@ import os
 import struct
 import sys
 
-from sightline.light_library import lru_cache
-from sightline.named_tuple import NamedTuple
+from sightline.base.threads import started_thread
+from sightline.light.library import lru_cache
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any, Callable, Iterable, Sequence, TypeVar
 from sightline.search.errors import SandboxFailed
-from sightline.threads import started_thread
-from sightline.typing_names import Any, Callable, Iterable, Sequence, TypeVar
 
 T = TypeVar("T")
 

@@ -1,8 +1,8 @@
 """The sizes of a body: the limit for every reply, and the budgets of the verbosities."""
 
-from sightline.errors import UsageError
-from sightline.named_tuple import NamedTuple
-from sightline.profile import DEFAULT, Budgets
+from sightline.base.errors import UsageError
+from sightline.base.profile import DEFAULT, Budgets
+from sightline.light.named_tuple import NamedTuple
 
 HARD_LIMIT_BYTES = 64 * 1024
 """No reply is larger, whatever was asked for."""

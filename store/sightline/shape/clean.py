@@ -3,7 +3,7 @@
 Most lines need no cleaning and are only decoded; for the others, ``terminal`` is loaded at its first use.
 """
 
-from sightline.late_pattern import late_pattern
+from sightline.light.late_pattern import late_pattern
 
 CLEAN_VERSION = 1
 """To be raised when the same bytes would become another text, because a stored view names the version that made it."""

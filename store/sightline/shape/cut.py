@@ -3,13 +3,13 @@
 Only this module knows of both streams; ``view`` decides what is shown of one.
 """
 
-from sightline.profile import DEFAULT
+from sightline.base.profile import DEFAULT
+from sightline.light.typing_names import TYPE_CHECKING
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.segments import Segment, Shaped
 from sightline.shape.source import Source
 from sightline.shape.view import StreamView, StreamViewer
 from sightline.shape.whole_body import SEPARATOR
-from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination

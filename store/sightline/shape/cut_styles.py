@@ -3,8 +3,9 @@
 Neither style looks for failures; an output of a failure that is too large is cut by ``cut``, which does.
 """
 
-from sightline.named_tuple import NamedTuple
-from sightline.profile import Cut
+from sightline.base.profile import Cut
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import TYPE_CHECKING
 from sightline.shape import markers
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.clean import clean_line
@@ -14,7 +15,6 @@ from sightline.shape.repeated_lines import lines_backward, text_bytes
 from sightline.shape.segments import Segment, Shaped, join_segments, terminated
 from sightline.shape.source import LINE_LIMIT, CutLine, Line, Source
 from sightline.shape.whole_body import SEPARATOR
-from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination

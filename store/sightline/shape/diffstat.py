@@ -6,7 +6,7 @@ The result has only lines of the diff and markers; a commit's lines in ``git sho
 import re
 from collections.abc import Iterator
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.shape import markers
 from sightline.shape.clean import clean_line
 from sightline.shape.json.body import Body, LeftOut, Measure, write_lines

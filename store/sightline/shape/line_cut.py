@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.shape.clean import clean_line, has_controls
 from sightline.shape.source import CutLine, Line
 

@@ -5,7 +5,7 @@ It never reads more of a stream than is asked for, and at most READ_BYTES or REA
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.shape import markers
 from sightline.shape.clean import clean_line
 from sightline.shape.line_cut import cut_at_ends

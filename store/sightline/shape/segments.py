@@ -1,8 +1,8 @@
 """The pieces of a body, from which an audit can tell which raw lines it shows, and render them again."""
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Iterable, Iterator
 from sightline.shape.source import LINE_LIMIT, CutLine, Source
-from sightline.typing_names import Iterable, Iterator
 
 
 class Segment(NamedTuple):

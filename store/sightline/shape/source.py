@@ -1,7 +1,7 @@
 """The interface that shaping reads through: a stream's lines and bytes by range, wherever they lie."""
 
-from sightline.named_tuple import NamedTuple
-from sightline.typing_names import Iterator, Protocol
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Iterator, Protocol
 
 LINE_LIMIT = 1 << 16
 """Bytes of one line that are read at most: of a longer one, its two ends."""

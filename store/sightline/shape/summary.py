@@ -3,11 +3,11 @@
 A number that the output does not give is not stated, and the sentence says so if the exit code contradicts the output.
 """
 
-from sightline.late_pattern import re
-from sightline.named_tuple import NamedTuple
+from sightline.light.late_pattern import re
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import TYPE_CHECKING
 from sightline.shape.source import Source
 from sightline.shell_words.exit_codes import meaning_of
-from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Container

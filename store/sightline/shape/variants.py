@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from sightline.errors import OfNewerVersion
-from sightline.late_pattern import late_pattern
-from sightline.profile import DEFAULT
+from sightline.base.errors import OfNewerVersion
+from sightline.base.profile import DEFAULT
+from sightline.light.late_pattern import late_pattern
 from sightline.shape.clean import CLEAN_VERSION, clean_text
 from sightline.shape.source import LINE_LIMIT, Line, Source
 

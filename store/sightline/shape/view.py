@@ -7,8 +7,9 @@ from bisect import bisect
 from collections.abc import Iterator
 from itertools import islice
 
-from sightline.named_tuple import NamedTuple
-from sightline.profile import DEFAULT
+from sightline.base.profile import DEFAULT
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import TYPE_CHECKING
 from sightline.shape import markers
 from sightline.shape.repeated_lines import (
     EqualLines,
@@ -25,7 +26,6 @@ from sightline.shape.repeated_lines import (
 )
 from sightline.shape.segments import Segment, join_segments, terminated
 from sightline.shape.source import Source
-from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination

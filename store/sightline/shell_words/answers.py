@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.shell_words.commands import behind_runners
 from sightline.shell_words.lexer import Unclear, tokens_of
 from sightline.shell_words.pipelines import Pipeline, Pipelines, Stage, without_assignments

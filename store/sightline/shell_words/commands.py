@@ -7,8 +7,8 @@ line is read loosely, as if nothing in it were quoted. The time grows as the len
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from sightline.late_pattern import late_pattern
-from sightline.named_tuple import NamedTuple
+from sightline.light.late_pattern import late_pattern
+from sightline.light.named_tuple import NamedTuple
 from sightline.shell_words.lexer import OPERATOR, WORD, Token, Tokens, Unclear, tokens_of
 from sightline.shell_words.pipelines import assigns
 from sightline.shell_words.quoting import unquoted

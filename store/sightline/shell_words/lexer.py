@@ -4,10 +4,10 @@ It reads what bash reads, in time that grows as the length of the command. `toke
 that is not understood for certain; `lexed` returns the words in any case.
 """
 
-from sightline.late_pattern import late_pattern, re
-from sightline.named_tuple import NamedTuple
+from sightline.light.late_pattern import late_pattern, re
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Callable, Iterable
 from sightline.shell_words import LONGEST_COMMAND
-from sightline.typing_names import Callable, Iterable
 
 WORD, OPERATOR, ARITHMETIC, BACKTICKED = "word", "operator", "arithmetic", "backticked"
 

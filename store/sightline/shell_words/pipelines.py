@@ -1,10 +1,10 @@
 """Finds the pipelines of a shell command, their stages and redirections; if something is unclear, it does not guess."""
 
-from sightline.late_pattern import late_pattern
-from sightline.named_tuple import NamedTuple
+from sightline.light.late_pattern import late_pattern
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Collection
 from sightline.shell_words import LONGEST_COMMAND
 from sightline.shell_words.lexer import ARITHMETIC, OPERATOR, WORD, Token, Unclear
-from sightline.typing_names import Collection
 
 _CONTROL = frozenset(("if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "in"))
 _RESERVED = _CONTROL | {"select", "function", "{", "}", "[[", "]]", "!", "time", "coproc"}

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from sightline.light_library import lru_cache
-from sightline.named_tuple import NamedTuple
+from sightline.light.library import lru_cache
+from sightline.light.named_tuple import NamedTuple
 from sightline.shell_words.commands import behind_options, behind_runners, runs_of_find
 from sightline.shell_words.lexer import Unclear, tokens_of
 from sightline.shell_words.pipelines import Pipeline, Pipelines, Stage, plain_words, without_assignments

@@ -1,8 +1,8 @@
 """Reads the quotes and backslashes in a word of the shell."""
 
-from sightline.late_pattern import late_pattern, re
-from sightline.named_tuple import NamedTuple
-from sightline.typing_names import Iterable, Iterator
+from sightline.light.late_pattern import late_pattern, re
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Iterable, Iterator
 
 PLAIN, SINGLE, DOUBLE, ANSI, ESCAPED = "plain", "single", "double", "ansi", "escaped"
 

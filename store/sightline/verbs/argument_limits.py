@@ -1,8 +1,8 @@
 """Refuses an argument that is longer than any real one, before anything looks into it."""
 
-from sightline.errors import UsageError
+from sightline.base.errors import UsageError
+from sightline.light.typing_names import Any
 from sightline.shell_words import LONGEST_COMMAND
-from sightline.typing_names import Any
 from sightline.verbs.asker import LONGEST_REF
 
 _PATTERN_CHARACTERS = 16 << 10

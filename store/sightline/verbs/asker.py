@@ -1,15 +1,15 @@
 """Who calls a verb, and how that caller would write the next call; every verb gets this from its door."""
 
-from sightline.errors import BadRef, UnknownRef
+from sightline.base.errors import BadRef, UnknownRef
+from sightline.base.profile import DEFAULT, Profile
+from sightline.base.records import Session
+from sightline.base.refs import parse_ref
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import TYPE_CHECKING, Callable
 from sightline.log.log import LogWriter
 from sightline.log.sessions import is_person
-from sightline.named_tuple import NamedTuple
-from sightline.profile import DEFAULT, Profile
-from sightline.records import Session
-from sightline.refs import parse_ref
 from sightline.shape.budgets import ROOMY, Room
 from sightline.store import Reading, Store, Target
-from sightline.typing_names import TYPE_CHECKING, Callable
 from sightline.verbs import late
 
 if TYPE_CHECKING:  # only long calls, which can be cancelled, need it

@@ -6,9 +6,9 @@ The grammar of a form stands at the head of that file.
 from fnmatch import fnmatchcase
 from functools import cache
 
-from sightline.named_tuple import NamedTuple
-from sightline.toml_text import loads
-from sightline.typing_names import TYPE_CHECKING, Callable, Mapping, Sequence
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.toml_text import loads
+from sightline.light.typing_names import TYPE_CHECKING, Callable, Mapping, Sequence
 
 if TYPE_CHECKING:
     from sightline.shell_words.commands import Command

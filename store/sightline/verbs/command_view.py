@@ -1,15 +1,15 @@
 """Makes what an agent is shown of a command's output: all of a short one, else a view that says what is missing."""
 
-from sightline.light_library import cache
+from sightline.base.profile import Profile
+from sightline.base.records import Buffer
+from sightline.light.library import cache
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import TYPE_CHECKING, Any, Callable
 from sightline.log.views import Shows, parts_of, settled, shown_of
-from sightline.named_tuple import NamedTuple
-from sightline.profile import Profile
-from sightline.records import Buffer
 from sightline.shape.budgets import HARD_LIMIT_BYTES, ROOMY, Room, budget_for
 from sightline.shape.segments import Shaped, join_segments, terminated, uncut
 from sightline.shape.source import Source
 from sightline.store import Target
-from sightline.typing_names import TYPE_CHECKING, Any, Callable
 from sightline.verbs import late
 from sightline.verbs.asker import Asker, Calls
 from sightline.verbs.file_facts import file_fields

@@ -6,13 +6,13 @@ asks.
 
 import os
 
+from sightline.base.records import Buffer, Gap, LinePart, Shown, joined_notes
+from sightline.light.typing_names import TYPE_CHECKING, Any, Callable, Collection, Iterator, Mapping, Sequence
 from sightline.log.views import Appended, Traced, append_view, index_soon, record_shown
-from sightline.records import Buffer, Gap, LinePart, Shown, joined_notes
 from sightline.shape.budgets import Room
 from sightline.shape.segments import Segment, join_segments
 from sightline.shape.source import LINE_LIMIT
 from sightline.store import Store, Target
-from sightline.typing_names import TYPE_CHECKING, Any, Callable, Collection, Iterator, Mapping, Sequence
 from sightline.verbs import late
 from sightline.verbs.asker import Asker
 from sightline.verbs.reply import Render, Reply, fault, in_order, serialised_bytes

@@ -3,10 +3,10 @@
 import os
 from fnmatch import fnmatchcase
 
-from sightline.late_pattern import re
-from sightline.project import has_branch, repository_of
+from sightline.base.project import has_branch, repository_of
+from sightline.light.late_pattern import re
+from sightline.light.typing_names import Callable, Collection, Iterator, Sequence
 from sightline.shell_words.commands import Command
-from sightline.typing_names import Callable, Collection, Iterator, Sequence
 
 
 def _words(text: str) -> frozenset[str]:

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.buffer_failures import failures_if_quick
-from sightline.errors import SightlineError
-from sightline.json_text import loads
+from sightline.base.errors import SightlineError
+from sightline.base.records import Buffer, IndexedView
+from sightline.base.refs import format_ref
+from sightline.light.json_text import loads
 from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
-from sightline.records import Buffer, IndexedView
-from sightline.refs import format_ref
 from sightline.shape.summary import human_seconds
 from sightline.verbs.asker import Asker
 from sightline.verbs.printable_text import printable

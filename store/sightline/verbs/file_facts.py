@@ -2,10 +2,10 @@
 
 import os
 
-from sightline.profile import Profile
-from sightline.records import Buffer, joined_notes
+from sightline.base.profile import Profile
+from sightline.base.records import Buffer, joined_notes
+from sightline.light.typing_names import Any, Iterable
 from sightline.store import Reading, Store, Target
-from sightline.typing_names import Any, Iterable
 from sightline.verbs import late
 from sightline.verbs.reply import Reply, in_order
 

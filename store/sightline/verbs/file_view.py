@@ -1,14 +1,14 @@
 """Makes the view of a version of a file, whole if it is short."""
 
+from sightline.base.records import Buffer, joined_notes
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import TYPE_CHECKING, Any
 from sightline.log.views import Shows, parts_of, shown_of
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer, joined_notes
 from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.shape.json.result import Structured
 from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import Segment, join_segments, uncut
 from sightline.store import Target
-from sightline.typing_names import TYPE_CHECKING, Any
 from sightline.verbs.asker import Asker
 from sightline.verbs.file_facts import file_fields
 from sightline.verbs.head_line import fitted_head, head_bytes, with_paid_head

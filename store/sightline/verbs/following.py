@@ -2,9 +2,9 @@
 
 import time
 
-from sightline.errors import UsageError
+from sightline.base.errors import UsageError
+from sightline.light.named_tuple import NamedTuple
 from sightline.log.log_index import seen_lines
-from sightline.named_tuple import NamedTuple
 from sightline.store import Target
 from sightline.verbs import late
 from sightline.verbs.asker import Asker

@@ -6,17 +6,17 @@ The reply says what was searched, because a search that stops early, or cannot r
 import re
 from collections.abc import Callable, Iterator
 
-from sightline.errors import SightlineError, UsageError
+from sightline.base.errors import SightlineError, UsageError
+from sightline.base.records import Buffer, LinePart, Shown
+from sightline.base.refs import format_ref, host_of
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any
 from sightline.log.views import Shows
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer, LinePart, Shown
-from sightline.refs import format_ref, host_of
 from sightline.shape.clean import clean_line
 from sightline.shape.segments import Segment
 from sightline.shape.source import BLOCK_BYTES, Source
 from sightline.shape.summary import human_bytes
 from sightline.store import Reading, Target
-from sightline.typing_names import Any
 from sightline.verbs.asker import Asker
 from sightline.verbs.list_outputs import MATCHED_BUFFERS, ListRequest, find_buffers
 from sightline.verbs.reply import Reply, in_order

@@ -3,8 +3,8 @@
 Every door measures budgets by it: a budget counts the head and the body as a terminal would show them.
 """
 
-from sightline.json_text import dumps
-from sightline.typing_names import Any, Callable, TypeVar
+from sightline.light.json_text import dumps
+from sightline.light.typing_names import Any, Callable, TypeVar
 
 _Made = TypeVar("_Made")
 

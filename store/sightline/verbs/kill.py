@@ -4,14 +4,14 @@ import re
 import signal
 from collections.abc import Sequence
 
+from sightline.base.errors import BadRef
+from sightline.base.records import Buffer
+from sightline.base.refs import looks_like_a_ref
 from sightline.capture.command import end_command
-from sightline.errors import BadRef
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any
 from sightline.log.views import Shows
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer
-from sightline.refs import looks_like_a_ref
 from sightline.shape.segments import Segment
-from sightline.typing_names import Any
 from sightline.verbs.asker import Asker
 from sightline.verbs.command_view import command_reply, ending_of
 from sightline.verbs.reply import Reply, state_in_words

@@ -3,8 +3,8 @@
 Each line says what loading the name would add to every start.
 """
 
-from sightline.late_names import late_names
-from sightline.typing_names import TYPE_CHECKING
+from sightline.light.late_names import late_names
+from sightline.light.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.verbs.earlier_calls import known_of as known_of

@@ -1,15 +1,15 @@
 """Finds the lines behind an answer: exactly if its programs only pick lines, else the lines that it was made from."""
 
-from sightline.late_pattern import late_pattern
+from sightline.base.records import LinePart, Shown
+from sightline.base.refs import format_ref
+from sightline.light.late_pattern import late_pattern
+from sightline.light.typing_names import Callable, Iterable, Mapping
 from sightline.log.views import Traced
 from sightline.pipeline.parse import ParsedQuery
 from sightline.pipeline.ranges import Range, exact_ranges, input_ranges
 from sightline.pipeline.run import QueryResult
-from sightline.records import LinePart, Shown
-from sightline.refs import format_ref
 from sightline.shape.line_cut import common_head
 from sightline.store import Reading, Target
-from sightline.typing_names import Callable, Iterable, Mapping
 
 RERUN_SECONDS = 1.5
 """A longer search is not repeated for its line numbers, because the caller waits for the process to end."""

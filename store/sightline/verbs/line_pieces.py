@@ -3,16 +3,16 @@
 import contextlib
 from collections.abc import Iterator
 
-from sightline.errors import BadRange
-from sightline.named_tuple import NamedTuple
-from sightline.profile import DEFAULT, Profile
+from sightline.base.errors import BadRange
+from sightline.base.profile import DEFAULT, Profile
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import TYPE_CHECKING, Protocol
 from sightline.shape import markers
 from sightline.shape.clean import clean_line, plain_text
 from sightline.shape.line_cut import common_head, raw_range
 from sightline.shape.segments import Segment, join_segments
 from sightline.shape.source import LINE_LIMIT, CutLine, Line
 from sightline.store import Reading, Target
-from sightline.typing_names import TYPE_CHECKING, Protocol
 from sightline.verbs import late
 from sightline.verbs.short_output import clean
 

@@ -3,16 +3,16 @@
 import sys
 import time
 
-from sightline.errors import UsageError
+from sightline.base.errors import UsageError
+from sightline.base.project import Project, find_project, known_project, project_of
+from sightline.base.records import Buffer, StreamInfo
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any, Sequence
 from sightline.log.call_names import call_name, left_out_of_path
 from sightline.log.views import Shows
-from sightline.named_tuple import NamedTuple
-from sightline.project import Project, find_project, known_project, project_of
-from sightline.records import Buffer, StreamInfo
 from sightline.shape.segments import Segment
 from sightline.shape.summary import human_bytes, human_seconds, one_line
 from sightline.store import Listed, Narrowing, Reading
-from sightline.typing_names import Any, Sequence
 from sightline.verbs import late, late_verbs
 from sightline.verbs.argument_limits import refuse_overlong
 from sightline.verbs.asker import Asker

@@ -3,8 +3,8 @@
 import os
 from collections.abc import Iterable
 
-from sightline.late_pattern import late_pattern
-from sightline.named_tuple import NamedTuple
+from sightline.light.late_pattern import late_pattern
+from sightline.light.named_tuple import NamedTuple
 from sightline.shape.source import Line
 
 _LANGUAGES = {

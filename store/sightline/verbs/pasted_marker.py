@@ -6,11 +6,11 @@ A marker with a ref names them. A short one, such as ``[… 3-345]``, belongs to
 import re
 from collections.abc import Callable
 
-from sightline.errors import AmbiguousRef, SightlineError
+from sightline.base.errors import AmbiguousRef, SightlineError
+from sightline.base.records import Session
+from sightline.base.refs import format_ref
 from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
-from sightline.records import Session
-from sightline.refs import format_ref
 from sightline.shape.markers import MARKER, pasted_lines
 from sightline.store import Reading
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-from sightline.errors import UsageError
+from sightline.base.errors import UsageError
+from sightline.base.records import LinePart, Shown
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any
 from sightline.log.views import Shows, Traced, parts_of, shown_of
-from sightline.named_tuple import NamedTuple
-from sightline.records import LinePart, Shown
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.clean import clean_text
 from sightline.shape.json.path import FoundValue, find, parse_path
@@ -21,7 +22,6 @@ from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import Segment, join_segments
 from sightline.shape.source import Source
 from sightline.store import Reading, Stream, Target
-from sightline.typing_names import Any
 from sightline.verbs.asker import Asker
 from sightline.verbs.reply import Reply, fitting, in_order
 from sightline.verbs.structured_view import sampling_of

@@ -1,6 +1,6 @@
 """Finds what an output is usually compared with: the previous run of the same command."""
 
-from sightline.records import Buffer
+from sightline.base.records import Buffer
 from sightline.store import Reading
 
 

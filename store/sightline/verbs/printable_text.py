@@ -1,6 +1,6 @@
 """Makes text of a person or a program fit for one line of a terminal."""
 
-from sightline.json_text import dumps
+from sightline.light.json_text import dumps
 from sightline.verbs import late
 
 

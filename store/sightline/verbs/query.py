@@ -1,16 +1,16 @@
 """The verb query: asks by ordinary Unix filters over refs, provably read-only, and never makes a new ref."""
 
-from sightline.errors import BadRef, QueryRefused
+from sightline.base.errors import BadRef, QueryRefused
+from sightline.base.profile import DEFAULT
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any, Callable
 from sightline.log.views import Shows
-from sightline.named_tuple import NamedTuple
 from sightline.pipeline.parse import ParsedQuery, QueryStage, parse, refuse_overlong
 from sightline.pipeline.run import QueryLimits, QueryResult, run
-from sightline.profile import DEFAULT
 from sightline.search.errors import ProgramMissing, SandboxFailed
 from sightline.shape.clean import clean_text
 from sightline.shape.segments import Segment
 from sightline.store import Target
-from sightline.typing_names import Any, Callable
 from sightline.verbs import late
 from sightline.verbs.asker import Asker, is_pasteable
 from sightline.verbs.file_facts import telling_changes

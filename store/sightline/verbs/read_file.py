@@ -2,12 +2,12 @@
 
 import os
 
+from sightline.base.errors import BadRange, StoreFailed, UsageError
+from sightline.base.refs import looks_like_a_ref
 from sightline.capture.file import capture_file, open_exactly, open_regular
-from sightline.errors import BadRange, StoreFailed, UsageError
-from sightline.named_tuple import NamedTuple
-from sightline.refs import looks_like_a_ref
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import TYPE_CHECKING, Any
 from sightline.store import Target
-from sightline.typing_names import TYPE_CHECKING, Any
 from sightline.verbs.argument_limits import refuse_overlong
 from sightline.verbs.asker import Asker
 from sightline.verbs.file_view import OUTLINED_LINES, Called, fields_of, is_binary, reply_from, reply_of

@@ -1,16 +1,16 @@
 """The verb read_output: shows the view of a buffer, pages of it by lines or bytes, or what a running one has added."""
 
-from sightline.errors import BadRange, BadRef, UsageError
+from sightline.base.errors import BadRange, BadRef, UsageError
+from sightline.base.profile import DEFAULT
+from sightline.base.records import joined_notes, stream_of
+from sightline.base.refs import parse_lines, parse_ref
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import TYPE_CHECKING, Any, Collection
 from sightline.log.views import Shows, parts_of, shown_of
-from sightline.named_tuple import NamedTuple
-from sightline.profile import DEFAULT
-from sightline.records import joined_notes, stream_of
-from sightline.refs import parse_lines, parse_ref
 from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.shape.clean import clean_text
 from sightline.shape.segments import Segment, join_segments
 from sightline.store import Target
-from sightline.typing_names import TYPE_CHECKING, Any, Collection
 from sightline.verbs import late, late_verbs
 from sightline.verbs.argument_limits import refuse_overlong
 from sightline.verbs.asker import Asker, is_pasteable

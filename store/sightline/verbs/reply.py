@@ -2,15 +2,15 @@
 
 import os
 
-from sightline.errors import SightlineError
-from sightline.json_text import dumps
+from sightline.base.errors import SightlineError
+from sightline.base.records import Buffer
+from sightline.base.refs import format_ref
+from sightline.light.json_text import dumps
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any, Callable, Iterable, Sequence, TypeVar
 from sightline.log.views import Shows, Traced, settled
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer
-from sightline.refs import format_ref
 from sightline.shape.budgets import ROOMY, Room
 from sightline.shape.segments import Segment, join_segments
-from sightline.typing_names import Any, Callable, Iterable, Sequence, TypeVar
 from sightline.verbs import late
 
 FIELD_ORDER = (

@@ -3,10 +3,11 @@
 import contextlib
 from collections.abc import Collection, Iterator, Mapping
 
+from sightline.base.records import Buffer
 from sightline.capture.result import JSON_MIME, TEXT_MIME, Field, fields_of, key_of, number_of
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import TYPE_CHECKING, Any
 from sightline.log.views import Shows, parts_of, shown_of
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer
 from sightline.shape import markers
 from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.shape.clean import clean_text
@@ -22,7 +23,6 @@ from sightline.shape.segments import Segment, Shaped, join_segments, shown_range
 from sightline.shape.source import Source
 from sightline.shape.table import describe_text
 from sightline.store import Reading, Target
-from sightline.typing_names import TYPE_CHECKING, Any
 from sightline.verbs.asker import Asker
 from sightline.verbs.file_facts import file_fields
 from sightline.verbs.head_line import fitted_head, head_bytes, with_paid_head

@@ -3,22 +3,22 @@
 import os
 import time
 
+from sightline.base.errors import ExpiredRef, UsageError
+from sightline.base.ownership import others_could_write
+from sightline.base.profile import Profile
+from sightline.base.records import Buffer, joined_notes, known_fields
+from sightline.base.refs import format_ref, is_ack
 from sightline.capture.child import shell_argv
 from sightline.capture.command import Captured, CommandCapture
 from sightline.capture.recorder import LEFT_BEHIND, Echo
-from sightline.config import working_directory
-from sightline.errors import ExpiredRef, UsageError
-from sightline.json_text import dumps, loads
+from sightline.light.json_text import dumps, loads
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import TYPE_CHECKING, Any, Callable
 from sightline.log.views import Shows
-from sightline.named_tuple import NamedTuple
-from sightline.ownership import others_could_write
-from sightline.profile import Profile
-from sightline.records import Buffer, joined_notes, known_fields
-from sightline.refs import format_ref, is_ack
+from sightline.settings.config import working_directory
 from sightline.shape.budgets import budget_for
 from sightline.shape.segments import Segment
 from sightline.store import cause_of
-from sightline.typing_names import TYPE_CHECKING, Any, Callable
 from sightline.verbs import late, late_verbs
 from sightline.verbs.argument_limits import refuse_overlong
 from sightline.verbs.asker import Asker

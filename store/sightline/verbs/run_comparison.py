@@ -6,10 +6,11 @@ Times, addresses and the like, which differ in every run, are ignored.
 from collections.abc import Iterator
 
 from sightline.audit.buffer_failures import Failure, failures_of
-from sightline.errors import SightlineError
+from sightline.base.errors import SightlineError
+from sightline.base.records import Buffer
+from sightline.base.refs import are_of_two_hosts
+from sightline.light.typing_names import Any
 from sightline.log.views import Shows
-from sightline.records import Buffer
-from sightline.refs import are_of_two_hosts
 from sightline.search.diff.comparison import compare
 from sightline.search.diff.engines import Ignore
 from sightline.search.diff.normaliser import without_volatile
@@ -18,7 +19,6 @@ from sightline.shape.clean import clean_line
 from sightline.shape.segments import Segment
 from sightline.shape.source import Line
 from sightline.store import Target
-from sightline.typing_names import Any
 from sightline.verbs.asker import Asker
 from sightline.verbs.reply import Reply, in_order
 

@@ -2,9 +2,9 @@
 
 import os
 
-from sightline.errors import SettingError
-from sightline.late_pattern import re
-from sightline.typing_names import TYPE_CHECKING, Collection, Sequence
+from sightline.base.errors import SettingError
+from sightline.light.late_pattern import re
+from sightline.light.typing_names import TYPE_CHECKING, Collection, Sequence
 from sightline.verbs import late
 
 if TYPE_CHECKING:

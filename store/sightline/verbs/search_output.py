@@ -3,16 +3,16 @@
 import re
 from collections.abc import Iterable
 
+from sightline.base.private_files import open_stored
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any
 from sightline.log.views import Shows, parts_of, shown_of
-from sightline.named_tuple import NamedTuple
-from sightline.private_files import open_stored
 from sightline.search.line_search import LineHits, first_place, search
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.clean import clean_line
 from sightline.shape.segments import Segment, join_segments
 from sightline.shape.source import CutLine, Line
 from sightline.store import Target
-from sightline.typing_names import Any
 from sightline.verbs.asker import Asker, is_pasteable
 from sightline.verbs.line_pieces import PageLines, around, beyond, open_lines
 from sightline.verbs.reply import Reply, fitting, in_order, settled_reply

@@ -1,10 +1,10 @@
 """Decides which outputs are short, by the measure of the profile; they are given whole, without ref or hint."""
 
-from sightline.profile import DEFAULT, Profile
+from sightline.base.profile import DEFAULT, Profile
+from sightline.light.typing_names import Any
 from sightline.shape.budgets import HARD_LIMIT_BYTES, ROOMY, Room
 from sightline.shape.segments import Shaped, join_segments
 from sightline.shape.source import Source
-from sightline.typing_names import Any
 from sightline.verbs import late
 from sightline.verbs.reply import serialised_bytes
 

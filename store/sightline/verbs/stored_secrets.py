@@ -1,14 +1,14 @@
 """Finds secrets of known formats in what is stored already: outputs, their commands, and the log."""
 
-from sightline.errors import SightlineError
+from sightline.base.errors import SightlineError
+from sightline.base.records import Buffer
+from sightline.base.refs import format_ref
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Callable, Iterable, Iterator
 from sightline.log.log import lines_of
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer
 from sightline.redact import keys
 from sightline.redact.rules import SecretRules, load_rules, spans_of
-from sightline.refs import format_ref
 from sightline.store import Reading, Target
-from sightline.typing_names import Callable, Iterable, Iterator
 
 _WINDOW_BYTES = 1 << 20
 _OVERLAP_BYTES = 1 << 14  # a secret that takes no more than this with its name is found wherever it lies

@@ -1,6 +1,7 @@
 """Makes a command's output a body: by its structure if standard output has one, else by cutting."""
 
-from sightline.profile import Profile
+from sightline.base.profile import Profile
+from sightline.light.typing_names import TYPE_CHECKING
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.cut import ERR_PERCENT, ERR_PERCENT_FAILED, shape
 from sightline.shape.cut_styles import shape_as
@@ -10,7 +11,6 @@ from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import Segment, Shaped, join_segments
 from sightline.shape.source import Source
 from sightline.shape.table import describe_text
-from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination

@@ -7,9 +7,9 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from sightline.errors import BadRef
-from sightline.named_tuple import NamedTuple
-from sightline.refs import parse_ref
+from sightline.base.errors import BadRef
+from sightline.base.refs import parse_ref
+from sightline.light.named_tuple import NamedTuple
 from sightline.shell_words.lexer import OPERATOR, WORD, Token, lexed
 from sightline.shell_words.pipelines import assigns
 from sightline.store import Target

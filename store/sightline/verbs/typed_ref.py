@@ -2,8 +2,8 @@
 
 import re
 
-from sightline.errors import BadRef, SightlineError, UnknownRef
-from sightline.refs import KINDS, format_ref
+from sightline.base.errors import BadRef, SightlineError, UnknownRef
+from sightline.base.refs import KINDS, format_ref
 from sightline.store import Reading
 
 _BODY = r"(?:(?:cmd|file|tool)[_-][0-9a-f]{4,64}|last(?:~[0-9]{1,6})?)"

@@ -6,12 +6,13 @@ That is the text itself, as far as a reply may go, and why there is no more.
 import os
 from collections.abc import Iterator
 
+from sightline.base.errors import SightlineError, StoreFailed
+from sightline.base.private_files import open_stored
+from sightline.base.records import Buffer, joined_notes
 from sightline.capture.recorder import Size, Unkept
-from sightline.errors import SightlineError, StoreFailed
-from sightline.light_library import suppress
+from sightline.light.library import suppress
+from sightline.light.typing_names import Any
 from sightline.log.views import NOT_KEPT, Shows
-from sightline.private_files import open_stored
-from sightline.records import Buffer, joined_notes
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.clean import clean_line
 from sightline.shape.cut import shape
@@ -22,7 +23,6 @@ from sightline.shape.segments import Segment, Shaped, join_segments
 from sightline.shape.source import Line
 from sightline.shape.whole_body import SEPARATOR
 from sightline.store import Store, StreamReader
-from sightline.typing_names import Any
 from sightline.verbs.asker import Asker
 from sightline.verbs.command_view import Ending, counts_of
 from sightline.verbs.line_pieces import beyond, page_of

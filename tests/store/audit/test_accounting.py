@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from sightline.audit.accounting import Accounted, accounted, alone_of
+from sightline.base.records import View
 from sightline.harnesses import find
-from sightline.records import View
 
 
 def view(verb: str, request: dict[str, Any], *, total: int = 0, refs: tuple[str, ...] = ("cmd_a1b2c3",)) -> View:

@@ -1,9 +1,9 @@
 """The brief: what was run and missed, in sections whose items lead to the lines; alike as text, Markdown and data."""
 
 from sightline.audit.brief import as_data, as_markdown, as_text, make_brief
+from sightline.base.records import Buffer, Session, Shown
 from sightline.log.retention import evict
 from sightline.log.views import Shows, record_view
-from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store
 from tests.tui.tui_kit import add, begin

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from sightline.audit.coverage import Coverage, contribution, cover, percent, told_share
 from sightline.audit.line_spans import Spans, spans_of
-from sightline.records import Shown, View
+from sightline.base.records import Shown, View
 
 TOTAL = 50
 RANGES = st.lists(

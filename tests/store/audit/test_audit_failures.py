@@ -18,9 +18,9 @@ from sightline.audit.report.data import as_data
 from sightline.audit.report.phrases import figures, overlooked_of
 from sightline.audit.report.report import gather
 from sightline.audit.timeline import calls_of, totals_of
+from sightline.base.project import ALL, Scope
+from sightline.base.records import Buffer, LinePart, Session, Shown
 from sightline.log.views import Shows, record_view
-from sightline.project import ALL, Scope
-from sightline.records import Buffer, LinePart, Session, Shown
 from sightline.shape.failure import regions
 from sightline.shape.segments import Segment
 from sightline.store import Store

@@ -14,10 +14,10 @@ from sightline.audit.report.data import as_data
 from sightline.audit.report.html import render_html
 from sightline.audit.report.markdown import render_markdown
 from sightline.audit.report.report import Report
+from sightline.base.records import Buffer, Session, Shown
 from sightline.log.notes import write_note
 from sightline.log.session_list import find_session, rename_session
 from sightline.log.views import Shows, record_view
-from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
 from tests.examples import examples

@@ -22,7 +22,8 @@ from sightline.audit.timeline import (
     totals_of,
 )
 from sightline.audit.verdict import verdict_of
-from sightline.errors import ExpiredRef, UsageError
+from sightline.base.errors import ExpiredRef, UsageError
+from sightline.base.records import TOOL_FAILED, Buffer, Session, Shown, View
 from sightline.log import log, retention
 from sightline.log.log_index import find_view, rebuild_views
 from sightline.log.notes import send_note, write_note
@@ -30,7 +31,6 @@ from sightline.log.retention import StillRunning, remove_session
 from sightline.log.session_list import UnknownSession, find_session, list_sessions, rename_session
 from sightline.log.view_text import TextGone, view_text
 from sightline.log.views import Shows, Traced, record_shown, record_view
-from sightline.records import TOOL_FAILED, Buffer, Session, Shown, View
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
 

@@ -26,11 +26,11 @@ from sightline.audit.report.phrases import ending as exit_code_words
 from sightline.audit.report.report import gather
 from sightline.audit.timeline import calls_of
 from sightline.audit.verdict import Verdict, VerdictReader, by_session, verdict_of
+from sightline.base.project import ALL, Project, Scope
+from sightline.base.records import Buffer, Session, Shown
 from sightline.log.retention import evict
 from sightline.log.session_events import AgentMessage, append_events
 from sightline.log.views import Shows, record_view
-from sightline.project import ALL, Project, Scope
-from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store
 from sightline_tui.common.phrases import state_of

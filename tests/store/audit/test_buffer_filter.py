@@ -3,9 +3,9 @@
 import pytest
 
 from sightline.audit.buffer_filter import BufferFilter, Condition, completions, parsed
-from sightline.errors import UsageError
+from sightline.base.errors import UsageError
+from sightline.base.records import Session, Shown
 from sightline.log.views import Shows, record_view
-from sightline.records import Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store
 from tests.each import each

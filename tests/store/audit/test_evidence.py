@@ -10,11 +10,11 @@ from benchmarks.evidence.__main__ import compared, found_in
 from benchmarks.evidence.sessions import FAILED, GO_PASSED, PASSED, SESSIONS, TAIL_FAILED, Truth
 from benchmarks.evidence.transcripts import Compacted, Edited, Ran, Read, Said, Step, Wrote, write_transcript
 from benchmarks.evidence.unseen_sessions import UNSEEN_SESSIONS
+from sightline.agents.past_sessions.importer import Importer
 from sightline.audit.evidence.check_names import check_named, check_table
 from sightline.audit.evidence.session_evidence import SessionEvidence, evidence_of
 from sightline.audit.timeline import calls_of
 from sightline.harnesses.formats import find_sources
-from sightline.imports.importer import Importer
 from sightline.log.session_list import list_sessions
 from sightline.store import Store
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sightline.audit import failure_lines as module
 from sightline.audit.failure_lines import REGION_GAP_LINES, REGION_LINES, FailureLines, GivenUp
-from sightline.records import Buffer
+from sightline.base.records import Buffer
 from sightline.shape.failure.examination import Examination
 from sightline.shape.memory_stream import BytesSource
 from sightline.store import Store

@@ -6,6 +6,7 @@ import pytest
 
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.held_lines import HELD, UNKNOWN, WENT, HeldLines, Holding, held_of, held_tokens
+from sightline.base.records import Buffer, Session, Shown, View
 from sightline.log.log_index import list_views
 from sightline.log.session_events import (
     CLEARED,
@@ -20,7 +21,6 @@ from sightline.log.session_events import (
 )
 from sightline.log.session_history import SessionEvents
 from sightline.log.views import Shows, record_view
-from sightline.records import Buffer, Session, Shown, View
 from sightline.shape.segments import Segment
 from sightline.store import Store
 

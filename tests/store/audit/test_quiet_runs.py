@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from sightline.audit.buffer_failures import failures_of
-from sightline.records import Buffer
+from sightline.base.records import Buffer
 from sightline.store import Store
 
 Keep = Callable[..., Buffer]

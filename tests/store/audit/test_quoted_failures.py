@@ -5,9 +5,9 @@ from collections.abc import Callable
 from sightline.audit.brief import as_data, make_brief
 from sightline.audit.findings import CUT, OVERLOOKED, audited
 from sightline.audit.verdict import verdict_of
+from sightline.base.project import ALL
+from sightline.base.records import Buffer, Session, Shown
 from sightline.log.views import Shows, record_view
-from sightline.project import ALL
-from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store
 

@@ -16,14 +16,14 @@ from unittest.mock import Mock
 
 import pytest
 
+from sightline.base.errors import CommandNotStarted
+from sightline.base.records import Buffer
 from sightline.capture import command
 from sightline.capture.background import start_in_background
 from sightline.capture.child import not_started, shell_argv
 from sightline.capture.command import Captured, CommandCapture
 from sightline.capture.pipe_reader import QUIET_SECONDS
 from sightline.capture.recorder import LEFT_BEHIND, Size, Unkept
-from sightline.errors import CommandNotStarted
-from sightline.records import Buffer
 from sightline.store import Store, Target
 
 Until = Callable[[Callable[[], object]], None]

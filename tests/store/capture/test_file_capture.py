@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from sightline.base.errors import StoreFailed
+from sightline.base.records import Buffer
 from sightline.capture import file as file_module
 from sightline.capture.file import FileNotReadable, capture_file, changed_since
 from sightline.capture.recorder import Unkept, capture_stdin
-from sightline.config import Settings
-from sightline.errors import StoreFailed
-from sightline.records import Buffer
+from sightline.settings.config import Settings
 from sightline.store import Store, Target
 
 

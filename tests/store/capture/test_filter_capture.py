@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from sightline.base.errors import StoreFailed
 from sightline.capture import filter_pipe
 from sightline.capture.command import Captured, CommandCapture
 from sightline.capture.filters import find_split
 from sightline.disk.buffer_writer import BufferWriter
-from sightline.errors import StoreFailed
 from sightline.store import Store, Target
 from tests.each import each
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from sightline.base.errors import StoreFailed
+from sightline.base.records import Buffer
 from sightline.capture.recorder import Recorder, Size, Unkept
 from sightline.disk.buffer_writer import BufferWriter
 from sightline.disk.recording import Recording
-from sightline.errors import StoreFailed
-from sightline.records import Buffer
 from sightline.store import Store
 
 

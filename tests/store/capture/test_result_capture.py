@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from sightline.base.errors import StoreFailed
+from sightline.base.records import Buffer
 from sightline.capture.recorder import Size, Unkept
 from sightline.capture.result import ResultBlock, blocks_of, call_text, capture_result, fields_of
-from sightline.config import Settings
 from sightline.disk.index_filling import rebuild_buffers
 from sightline.disk.pretty import facts_of
-from sightline.errors import StoreFailed
-from sightline.records import Buffer
+from sightline.settings.config import Settings
 from sightline.store import Store, Target
 
 

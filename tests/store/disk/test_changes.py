@@ -140,7 +140,7 @@ def test_it_looks_more_often_only_while_captures_go_on(store: Store, monkeypatch
     growth = {(2, os.path.join(store.layout.live, "cmd_00000a"))}
     use = {(2, os.path.join(store.layout.root, "index.sqlite-wal"))}
     watcher = Watcher([use, growth, growth, "timeout", growth, use])
-    monkeypatch.setattr("sightline.folder_watch.native_watcher", watcher)
+    monkeypatch.setattr("sightline.base.folder_watch.native_watcher", watcher)
     listener = Listener(store)
     assert watcher.ran_out.wait(PATIENCE_SECONDS)
     listener.feed.close()

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.config import Settings
+from sightline.base.records import Buffer
 from sightline.disk.clock import Clock
 from sightline.doors.cli.main import main
 from sightline.log import retention
-from sightline.records import Buffer
+from sightline.settings.config import Settings
 from sightline.store import Store
 
 DAY = 86_400.0

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from sightline.base.errors import StoreFailed
+from sightline.base.records import DROPPED, Buffer, Gap
 from sightline.disk.deposit import Deposit
 from sightline.disk.index_filling import rebuild_buffers
 from sightline.disk.layout import SEALED_MODE
 from sightline.disk.recording import new_buffer, reserve
-from sightline.errors import StoreFailed
-from sightline.records import DROPPED, Buffer, Gap
 from sightline.store import Store
 
 

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sightline.config import Settings
+from sightline.base.records import Buffer, IndexedView, Note, Session, StreamInfo, View
 from sightline.disk import schema
 from sightline.disk.database import HURRIED_SECONDS, WAL_KEPT_BYTES, Database
 from sightline.disk.index import Index, StoreTotals
 from sightline.disk.recording import new_buffer
-from sightline.records import Buffer, IndexedView, Note, Session, StreamInfo, View
+from sightline.settings.config import Settings
 from sightline.store import Store
 from tests.each import each
 from tests.examples import examples

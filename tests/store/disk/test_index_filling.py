@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from sightline.base.records import Buffer
 from sightline.disk import index_filling
 from sightline.disk.index_filling import rebuild_buffers
-from sightline.records import Buffer
 from sightline.store import Store
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from sightline.config import Settings, load_settings
+from sightline.base.errors import SettingError, StoreFailed
 from sightline.disk import index_place
 from sightline.disk.index_place import _type_in_mounts, file_system
 from sightline.doors.cli.main import main
 from sightline.doors.doctor.doctor import examine
-from sightline.errors import SettingError, StoreFailed
+from sightline.settings.config import Settings, load_settings
 from sightline.store import Store
 
 MOUNTS = """\

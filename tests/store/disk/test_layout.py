@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from sightline.config import Settings
+from sightline.base.errors import UnsafeStore
+from sightline.base.private_files import remove_folder, write_all, write_atomically
+from sightline.base.records import Buffer
 from sightline.disk.layout import Layout
-from sightline.errors import UnsafeStore
 from sightline.log import log
-from sightline.private_files import remove_folder, write_all, write_atomically
-from sightline.records import Buffer
+from sightline.settings.config import Settings
 from sightline.store import Store, Target
 
 Keep = Callable[..., Buffer]

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from sightline.config import Settings, load_settings
+from sightline.base.errors import AmbiguousRef
+from sightline.base.records import Buffer
+from sightline.base.refs import MANY_BUFFERS
 from sightline.disk.recording import count_folders, reserve
 from sightline.doors.cli.main import main
-from sightline.errors import AmbiguousRef
-from sightline.records import Buffer
-from sightline.refs import MANY_BUFFERS
+from sightline.settings.config import Settings, load_settings
 from sightline.store import Store
 
 Keep = Callable[..., Buffer]

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from sightline.config import Settings
+from sightline.base.errors import StoreFailed
+from sightline.base.records import DROPPED, Buffer, Gap
 from sightline.disk import recording as recording_module
 from sightline.disk.meta import decode_buffer, encode_buffer, read_meta
 from sightline.disk.recording import reserve
-from sightline.errors import StoreFailed
-from sightline.records import DROPPED, Buffer, Gap
+from sightline.settings.config import Settings
 from sightline.store import Store, Target
 from tests.descriptors import open_files
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from sightline.base.records import Buffer
 from sightline.disk.layout import Layout
 from sightline.disk.live import Marker, take_dead, writer_alive
 from sightline.disk.meta import read_meta, write_meta
 from sightline.disk.order import RECORD_BYTES, pack_arrival, read_arrivals
 from sightline.disk.recovery import adopt, adopt_dead
-from sightline.records import Buffer
 from sightline.store import Store, Target
 
 Python = Callable[..., "subprocess.Popen[bytes]"]

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sightline.base.errors import StoreFailed
+from sightline.base.records import Buffer, Seal, read_seals, written_seals
 from sightline.capture.file import capture_file
 from sightline.capture.result import ResultBlock, capture_result
 from sightline.disk import seals
 from sightline.disk.meta import encode_buffer, fields_in, read_meta
 from sightline.disk.sharing import share_stream
-from sightline.errors import StoreFailed
-from sightline.records import Buffer, Seal, read_seals, written_seals
 from sightline.store import Store, Target
 
 Keep = Callable[..., Buffer]

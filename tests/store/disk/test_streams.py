@@ -17,11 +17,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sightline.config import Settings
+from sightline.base.errors import StoreFailed, UnsafeStore
+from sightline.base.records import Buffer
 from sightline.disk.line_index import CHECKPOINT_BYTES
 from sightline.disk.streams import StreamReader
-from sightline.errors import StoreFailed, UnsafeStore
-from sightline.records import Buffer
+from sightline.settings.config import Settings
 from sightline.shape.source import BLOCK_BYTES, Line
 from sightline.store import Store, Target
 from tests.descriptors import open_files

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from sightline.config import Settings
 from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
+from sightline.settings.config import Settings
 from sightline.store import Store
 from tests.command_line import run_here
 from tests.fork_server import ForkServer

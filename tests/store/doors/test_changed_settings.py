@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import sightline
-from sightline.errors import SettingError
+from sightline.base.errors import SettingError
 from sightline.store import Store
 from tests.fork_server import ForkServer
 from tests.store.doors.mcp.conftest import McpClient
@@ -109,7 +109,7 @@ def test_a_call_costs_one_look_at_each_file_of_the_settings(root: Path, monkeypa
     stat: Callable[..., Any] = os.stat
     with Store(str(root)) as store:
         monkeypatch.setattr(
-            "sightline.config.os.stat", lambda path, **more: (looks.append(path), stat(path, **more))[1]
+            "sightline.settings.config.os.stat", lambda path, **more: (looks.append(path), stat(path, **more))[1]
         )
         assert not store.obey_settings()
         assert looks == [f"{root}/config.toml", f"{root}/config.extra.toml"]

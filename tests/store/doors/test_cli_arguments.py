@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.doors.cli.arguments import REMAINDER, YES_OR_NO, CommandParser, Namespace, command_parser, seconds
 from sightline.doors.cli.commands import COMMANDS, command_of
+from sightline.doors.terminal.arguments import REMAINDER, YES_OR_NO, CommandParser, Namespace, command_parser, seconds
 
 _WORDS = st.sampled_from(
     [

@@ -11,8 +11,8 @@ import pytest
 
 from sightline.audit import buffer_failures as failures
 from sightline.audit.findings import KINDS
+from sightline.base.records import Gap
 from sightline.doors.cli.main import main
-from sightline.records import Gap
 from sightline.store import Store
 
 IN_PROCESS = True

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sightline.distribution import version
+from sightline.base.distribution import version
 from sightline.doors.cli import demo
 from sightline.doors.cli.commands import COMMANDS, GROUPS, command_of
 from sightline.doors.cli.main import main

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from sightline.agents.hooks.hook_session import session_of
 from sightline.doors.cli import doctor, main
-from sightline.doors.cli.progress_line import ProgressLine
 from sightline.doors.doctor.doctor import examine
-from sightline.doors.hooks.hook_session import session_of
+from sightline.doors.terminal.progress_line import ProgressLine
 from sightline.harnesses import find
 from sightline.search import executables
 from sightline.search.sandbox import NO_BACKING

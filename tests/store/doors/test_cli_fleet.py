@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sightline.config import FleetSettings, Settings, load_settings
-from sightline.errors import SettingError
+from sightline.base.errors import SettingError
+from sightline.settings.config import FleetSettings, Settings, load_settings
 
 WITHOUT = """
 import sys

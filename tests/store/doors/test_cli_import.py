@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sightline.doors.cli import import_sessions
-from sightline.doors.cli.progress_line import ProgressLine
+from sightline.doors.terminal.progress_line import ProgressLine
 from tests.command_line import run_here
 from tests.store.doors.test_cli_terminal import Terminal
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sightline.profile import profile_names
+from sightline.base.profile import profile_names
 
 IN_PROCESS = True
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import sightline
-from sightline.doors.hooks.event import answer_to
+from sightline.agents.hooks.event import answer_to
 from sightline.store import Store
 from sightline_tui.asking.question import History
 from tests.fork_server import ForkServer

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sightline.config import FleetSettings, Settings
+from sightline.base.records import Buffer
 from sightline.log.sessions import current_session
 from sightline.log.views import Shows, record_view
-from sightline.records import Buffer
+from sightline.settings.config import FleetSettings, Settings
 from sightline.shape.segments import Segment
 from sightline.store import Store
 from tests.store.fleet import servers
 
 if TYPE_CHECKING:
-    from sightline.shared.store import SharedStore
+    from sightline.fleet.reader.store import SharedStore
 
 MISSING = servers.missing()
 
@@ -245,7 +245,7 @@ def local(tmp_path: Path) -> Iterator[Store]:
 @pytest.fixture
 def place(hosts: Hosts, local: Store) -> "Iterator[SharedStore]":
     """What they shipped to, for a reader of the red team."""
-    from sightline.shared.store import SharedStore
+    from sightline.fleet.reader.store import SharedStore
 
     with SharedStore(local, hosts.fleet.grant("carl", "team:red"), patience=0) as store:
         yield store

@@ -10,7 +10,7 @@ from sightline.fleet import announcement, presence, shipper
 from sightline.fleet.batch import PackSpool
 from sightline.fleet.objects import Objects
 from sightline.fleet.queue import Queue
-from sightline.json_text import dumps
+from sightline.light.json_text import dumps
 from sightline.log import notes
 from sightline.store import Store
 

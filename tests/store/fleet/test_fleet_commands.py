@@ -15,9 +15,9 @@ import pytest
 
 pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 
-from sightline.config import FleetSettings
 from sightline.doors.cli.main import main
 from sightline.doors.cli.ship import unit_text
+from sightline.settings.config import FleetSettings
 from tests.store.fleet.conftest import Fleet, keep_in
 
 Run = Callable[..., tuple[int, str, str]]

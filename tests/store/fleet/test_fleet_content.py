@@ -8,7 +8,8 @@ import pytest
 
 pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 
-from sightline.config import FleetSettings
+from sightline.base.private_files import read_file
+from sightline.base.records import Buffer, Gap
 from sightline.fleet.content import fit
 from sightline.fleet.database import connected
 from sightline.fleet.objects import Objects
@@ -21,8 +22,7 @@ from sightline.log.log_index import append_entry
 from sightline.log.notes import write_note
 from sightline.log.sessions import current_session
 from sightline.log.views import Shows, record_view
-from sightline.private_files import read_file
-from sightline.records import Buffer, Gap
+from sightline.settings.config import FleetSettings
 from sightline.shape.segments import Segment
 from sightline.store import Store
 from tests.store.fleet.conftest import Fleet, keep_in

@@ -16,7 +16,6 @@ import pytest
 
 psycopg = pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 
-from sightline.config import FleetSettings
 from sightline.fleet import shipper as shippers
 from sightline.fleet.address import objects_address
 from sightline.fleet.database import FleetRefused, FleetUnreachable, NotAFleet, connected
@@ -25,6 +24,7 @@ from sightline.fleet.queue import Queue
 from sightline.fleet.shipper import Shipper, jittered
 from sightline.fleet.status import ship_status
 from sightline.fleet.verification import Verification
+from sightline.settings.config import FleetSettings
 from sightline.store import Store
 from tests.store.fleet.conftest import Fleet, keep_in
 

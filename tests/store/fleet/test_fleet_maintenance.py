@@ -11,8 +11,7 @@ pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 import obstore
 import psycopg
 
-from sightline.config import FleetSettings
-from sightline.errors import UsageError
+from sightline.base.errors import UsageError
 from sightline.fleet import administration, database, schema
 from sightline.fleet.address import database_address
 from sightline.fleet.administration import initialise, set_retention
@@ -31,6 +30,7 @@ from sightline.fleet.shipper import Shipper
 from sightline.fleet.verification import Mismatch, Verification
 from sightline.log.sessions import current_session
 from sightline.log.views import Shows, record_view
+from sightline.settings.config import FleetSettings
 from sightline.shape.segments import Segment
 from sightline.store import Store
 from tests.store.fleet import servers

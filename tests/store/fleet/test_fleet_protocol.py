@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from sightline.config import FleetSettings
 from sightline.log.sessions import current_session
 from sightline.log.views import Shows, record_view
+from sightline.settings.config import FleetSettings
 from sightline.shape.segments import Segment
 from sightline.store import Store
 from tests.store.fleet.conftest import Fleet, keep_in, write_settings

@@ -11,21 +11,21 @@ import pytest
 
 pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 
+from sightline.base.errors import ExpiredRef
+from sightline.base.records import Buffer
 from sightline.doors.cli.main import main
-from sightline.errors import ExpiredRef
 from sightline.fleet.database import FleetUnreachable, connected
 from sightline.fleet.janitor import Janitor, Tidied
 from sightline.fleet.maintenance import Maintained, maintain
 from sightline.fleet.objects import Objects
+from sightline.fleet.reader.store import SharedStore
 from sightline.fleet.verification import Verification
 from sightline.log import retention, unshipped_items
 from sightline.log.log_index import list_views
 from sightline.log.sessions import current_session
 from sightline.log.view_text import TextGone, view_text
 from sightline.log.views import Shows, record_view
-from sightline.records import Buffer
 from sightline.shape.segments import Segment
-from sightline.shared.store import SharedStore
 from sightline.store import Store, Target
 from tests.store.fleet.conftest import Fleet, Hosts, keep_in, show
 

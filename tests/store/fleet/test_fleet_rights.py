@@ -7,8 +7,8 @@ import pytest
 
 psycopg = pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 
-from sightline.config import FleetSettings
-from sightline.errors import UsageError
+from sightline.base.errors import UsageError
+from sightline.base.records import storable
 from sightline.fleet.address import SecretInAddress, database_address, objects_address
 from sightline.fleet.administration import add_host, grant
 from sightline.fleet.database import FleetRefused, connected
@@ -17,7 +17,7 @@ from sightline.fleet.schema import PARTITIONED
 from sightline.fleet.shipper import Shipper
 from sightline.log.sessions import current_session
 from sightline.log.views import Shows, record_view
-from sightline.records import storable
+from sightline.settings.config import FleetSettings
 from sightline.shape.segments import Segment
 from sightline.store import Store
 from tests.store.fleet import servers

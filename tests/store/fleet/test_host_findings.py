@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from sightline.config import Settings
+from sightline.base.project import Project
+from sightline.base.records import Buffer, Session, Shown
 from sightline.log import retention
 from sightline.log.sessions import current_session
 from sightline.log.views import Shows, record_view
-from sightline.plugins import own_rules
-from sightline.project import Project
-from sightline.records import Buffer, Session, Shown
+from sightline.settings.config import Settings
+from sightline.settings.plugins import own_rules
 from sightline.shape.segments import Segment
 from sightline.store import Store
 from tests.store.fleet.conftest import Hosts, keep_in
@@ -29,10 +29,10 @@ from sightline.audit.report.phrases import none_missed
 from sightline.audit.report.report import gather
 from sightline.audit.timeline import calls_of, captured_by
 from sightline.audit.verdict import VerdictReader
+from sightline.base.project import ALL, Scope
 from sightline.fleet.database import FleetUnreachable
 from sightline.fleet.objects import Objects
-from sightline.project import ALL, Scope
-from sightline.shared.store import SharedStore
+from sightline.fleet.reader.store import SharedStore
 
 FAILED = b"collected 2 items\n" + b"x = 1\n" * 40 + b"FAILED tests/test_a.py::test_it - assert 1 == 2\n1 failed\n"
 RULES = '[ours]\nprograms = ["ours"]\nmarks = [["BROKEN"]]\n[[ours.failure]]\nhas = ["BROKEN"]\nline = "^BROKEN"\n'

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from sightline.config import FleetSettings, Settings
 from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
+from sightline.settings.config import FleetSettings, Settings
 from sightline.store import Store
 from tests.fork_server import ForkServer
 from tests.store.doors.mcp.conftest import McpClient
@@ -21,7 +21,7 @@ pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.doors.cli.main import main
 from sightline.doors.cli.views import gone_of
-from sightline.shared.store import SharedStore
+from sightline.fleet.reader.store import SharedStore
 
 Run = Callable[..., tuple[int, str, str]]
 FAILED = b"collected 2 items\n" + b"x = 1\n" * 400 + b"FAILED tests/test_a.py::test_it - assert 1 == 2\n1 failed\n"

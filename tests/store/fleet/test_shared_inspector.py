@@ -15,8 +15,8 @@ pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 from textual.app import App
 
 from sightline.fleet.objects import Objects
+from sightline.fleet.reader.store import SharedStore
 from sightline.fleet.shipper import Shipper
-from sightline.shared.store import SharedStore
 
 FAILED = b"collected 2 items\n" + b"x = 1\n" * 50 + b"FAILED tests/test_a.py::test_it - assert 1 == 2\n1 failed\n"
 

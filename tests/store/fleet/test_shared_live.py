@@ -11,12 +11,12 @@ from collections.abc import Callable
 
 import pytest
 
-from sightline.errors import UsageError
+from sightline.base.errors import UsageError
+from sightline.base.records import Buffer
+from sightline.base.refs import format_ref
 from sightline.log.notes import hold_waiting, list_notes, release, whereto
 from sightline.log.sessions import current_session
 from sightline.log.unshipped_items import QUEUE_FOLDER
-from sightline.records import Buffer
-from sightline.refs import format_ref
 from sightline.store import Narrowing, Store, Target
 from sightline.verbs.reply import state_in_words
 from tests.store.fleet.conftest import Fleet, Hosts, keep_in, show, write_settings
@@ -26,8 +26,8 @@ pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 from sightline.disk.changes import Change
 from sightline.fleet import presence
 from sightline.fleet.queue import Queue
+from sightline.fleet.reader.store import SharedStore
 from sightline.fleet.shipper import Shipper
-from sightline.shared.store import SharedStore
 from tests.store.fleet import ending
 
 Until = Callable[[Callable[[], object]], None]

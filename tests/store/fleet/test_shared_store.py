@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from sightline.errors import AmbiguousRef, BadRef, ExpiredRef, StoreFailed, UnknownRef
+from sightline.base.errors import AmbiguousRef, BadRef, ExpiredRef, StoreFailed, UnknownRef
+from sightline.base.records import Buffer, Session
+from sightline.base.refs import format_ref
 from sightline.log import retention
 from sightline.log.log_index import list_views
 from sightline.log.session_events import AgentMessage, append_events
@@ -17,8 +19,6 @@ from sightline.log.session_history import events_of
 from sightline.log.sessions import current_session
 from sightline.log.view_text import view_text
 from sightline.log.views import Shows, record_view
-from sightline.records import Buffer, Session
-from sightline.refs import format_ref
 from sightline.shape.segments import Segment
 from sightline.store import Narrowing, Reading, Store
 from tests.store.fleet.conftest import Hosts, keep_in, show
@@ -32,9 +32,9 @@ from sightline.audit.buffer_failures import overlooked
 from sightline.audit.timeline import calls_of, captured_by
 from sightline.fleet.objects import Objects
 from sightline.fleet.pack import FRAME_BYTES
-from sightline.shared.pack_cache import Tampered
-from sightline.shared.rows import SharedRows
-from sightline.shared.store import Offline, SharedStore
+from sightline.fleet.reader.pack_cache import Tampered
+from sightline.fleet.reader.rows import SharedRows
+from sightline.fleet.reader.store import Offline, SharedStore
 
 FAILED = b"collected 2 items\n" + b"x = 1\n" * 400 + b"FAILED tests/test_a.py::test_it - assert 1 == 2\n1 failed\n"
 

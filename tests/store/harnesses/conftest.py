@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from sightline.agents.past_sessions.importer import Importer
 from sightline.harnesses.formats import find_sources
-from sightline.imports.importer import Importer
 from sightline.store import Store
 from tests.store.harnesses.past_kit import Import
 

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sightline.imports.importer import Importer
+from sightline.agents.past_sessions.importer import Importer
+from sightline.base.records import Buffer, View
 from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
-from sightline.records import Buffer, View
 from sightline.store import Store
 
 RECORDED = Path(__file__).parent / "recorded"

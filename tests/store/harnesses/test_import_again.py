@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
+from sightline.agents.past_sessions.follower import Follower
+from sightline.agents.past_sessions.importer import Importer
 from sightline.audit.accounting import alone_of
-from sightline.config import Settings
-from sightline.errors import StoreFailed
+from sightline.base.errors import StoreFailed
+from sightline.base.records import Buffer, Session
 from sightline.harnesses.formats import find_sources
-from sightline.imports.follower import Follower
-from sightline.imports.importer import Importer
 from sightline.log.retention import enforce_limits, remove, remove_session
 from sightline.log.views import Shows, record_view
-from sightline.records import Buffer, Session
+from sightline.settings.config import Settings
 from sightline.shape.segments import Segment
 from sightline.store import Store
 from tests.store.harnesses.past_kit import Claude, Import, buffers, line, read, views, write_lines
@@ -177,7 +177,7 @@ def test_imported_outputs_stand_where_their_time_puts_them(
 
 
 def test_what_is_over_the_limits_goes_oldest_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sightline.imports.importer.SETTLE_BUFFERS", 4)
+    monkeypatch.setattr("sightline.agents.past_sessions.importer.SETTLE_BUFFERS", 4)
     for number in range(6):
         claude = Claude(f"session{number}")
         lines = [

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from sightline.audit.findings import UNTOLD, Finding, audited
+from sightline.base.project import ALL
 from sightline.log.sessions import use_key
-from sightline.project import ALL
 from sightline.store import Store
 from tests.store.harnesses.past_kit import Claude, Import, buffers, read, views, write_lines
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from sightline.agents.past_sessions import batches as past_batch
+from sightline.agents.past_sessions import importer as import_past
+from sightline.base.errors import StoreFailed
 from sightline.disk.index import Index
 from sightline.disk.view_index import ViewIndex
-from sightline.errors import StoreFailed
 from sightline.harnesses.formats import find_sources
-from sightline.imports import batches as past_batch
-from sightline.imports import importer as import_past
 from sightline.log import log
 from sightline.store import Store
 from tests.store.harnesses.past_kit import Claude, Import, buffers, read, recorded, views, write_lines
@@ -25,7 +25,7 @@ CALLS = 40
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Batches of seven calls; each of two or more goes to the other process."""
-    monkeypatch.setattr("sightline.imports.importer.BATCH_CALLS", 7)
+    monkeypatch.setattr("sightline.agents.past_sessions.importer.BATCH_CALLS", 7)
     monkeypatch.setattr(past_batch, "WORTH_CALLS", 2)
 
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from sightline.config import EvidenceSettings, Settings
+from sightline.agents.past_sessions.importer import Importer
 from sightline.harnesses.formats import find_sources
-from sightline.imports.importer import Importer
 from sightline.log.session_events import (
     COMPACTED,
     PRUNED,
@@ -20,6 +19,7 @@ from sightline.log.session_events import (
 )
 from sightline.log.session_history import SessionEvents, events_of
 from sightline.log.session_list import list_sessions
+from sightline.settings.config import EvidenceSettings, Settings
 from sightline.store import Store
 from tests.store.harnesses.past_kit import Claude, Import, views, write_lines
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from sightline.agents.past_sessions.reading_order import reading_order
 from sightline.harnesses.formats import find_sources
-from sightline.imports.reading_order import reading_order
 from sightline.log.session_history import events_of
 from sightline.store import Store
 from tests.store.harnesses.past_kit import LONG_AGO, Claude, Import, Rollout, buffers, views, write_lines

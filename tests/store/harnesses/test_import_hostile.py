@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sightline.config import Settings
+from sightline.agents.past_sessions.importer import Importer
 from sightline.harnesses import transcript
 from sightline.harnesses.formats import find_sources
-from sightline.imports.importer import Importer
+from sightline.settings.config import Settings
 from sightline.store import Store
 from tests.examples import examples
 from tests.store.harnesses.past_kit import HARNESSES, Claude, Import, buffers, line, read, recorded, views, write_lines

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from sightline.audit.buffer_failures import failures_of
+from sightline.base.sha256 import sha256_hex
 from sightline.log.session_history import events_of
-from sightline.sha256 import sha256_hex
 from sightline.store import Store
 from tests.store.harnesses.past_kit import Import, buffers, read, views, write_lines
 

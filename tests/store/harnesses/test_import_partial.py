@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sightline.base.records import Gap, Shown
 from sightline.harnesses import claude_code_transcript as claude_code
 from sightline.harnesses import codex_transcript as codex
 from sightline.harnesses import gemini_transcript as gemini
 from sightline.harnesses import opencode_transcript as opencode
 from sightline.harnesses.transcript import KeptText, parted
-from sightline.records import Gap, Shown
 from sightline.store import Store
 from tests.store.harnesses.past_kit import Claude, buffers, read, views, write_lines
 

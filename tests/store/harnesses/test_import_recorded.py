@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from sightline.base.records import Buffer
 from sightline.doors.doctor.doctor import examine
-from sightline.records import Buffer
 from sightline.store import Store
 from tests.store.harnesses.past_kit import HARNESSES, RECORDED, Import, buffers, read, recorded, views
 

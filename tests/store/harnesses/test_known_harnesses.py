@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 import sightline.harnesses as package
-from sightline.entry_points import refresh_plugins
 from sightline.harnesses import find, known, of_client
 from sightline.harnesses.base import MODES, Harness
 from sightline.harnesses.formats import find_sources, open_reading
 from sightline.log.sessions import current_session
+from sightline.settings.entry_points import refresh_plugins
 
 REPOSITORY = Path(__file__).parents[3]
 HAL = """

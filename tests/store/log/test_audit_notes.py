@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from sightline.errors import UsageError
+from sightline.base.errors import UsageError
+from sightline.base.records import Buffer, Note, Session
 from sightline.log import log, retention
 from sightline.log.log_index import catch_up, rebuild_views
 from sightline.log.notes import (
@@ -22,7 +23,6 @@ from sightline.log.notes import (
     withdraw_note,
     write_note,
 )
-from sightline.records import Buffer, Note, Session
 from sightline.store import Store, Target
 
 Keep = Callable[..., Buffer]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sightline.config import Settings
+from sightline.base.errors import ExpiredRef
+from sightline.base.records import Buffer, Session, Shown, View
 from sightline.disk.view_index import ViewRow
-from sightline.errors import ExpiredRef
 from sightline.log import log, retention
 from sightline.log.log import TIES
 from sightline.log.log_index import UnknownView, find_view, list_views, rebuild_views, seen_lines
@@ -17,7 +17,7 @@ from sightline.log.notes import list_notes, write_note
 from sightline.log.sessions import current_session, is_person, safe_name
 from sightline.log.view_text import TextGone, view_text
 from sightline.log.views import Shows, Traced, indexed_view, record_shown, record_view, shown_of
-from sightline.records import Buffer, Session, Shown, View
+from sightline.settings.config import Settings
 from sightline.shape.segments import Segment, render_lines
 from sightline.store import Store, Target
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from sightline.base.records import Buffer
 from sightline.log.call_names import call_name, left_out_of_path, name_of_call, name_of_request, tool_name
-from sightline.records import Buffer
 
 
 @pytest.mark.parametrize(

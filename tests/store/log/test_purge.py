@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from sightline.base.sha256 import sha256_hex
 from sightline.log import log
 from sightline.log.log_index import list_views
 from sightline.log.retention import purge_gone, remove_session
-from sightline.sha256 import sha256_hex
 from sightline.store import Store
 from tests.fork_server import ForkServer
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sightline.config import Settings
+from sightline.base.records import Session
 from sightline.log import log, retention
 from sightline.log.log_index import append_entry
 from sightline.log.session_events import (
@@ -22,7 +22,7 @@ from sightline.log.session_events import (
 from sightline.log.session_history import events_of, write_events
 from sightline.log.session_list import list_sessions, rename_session
 from sightline.log.views import Shows, record_view
-from sightline.records import Session
+from sightline.settings.config import Settings
 from sightline.shape.segments import Segment
 from sightline.store import Store
 

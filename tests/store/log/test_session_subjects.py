@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from sightline.base.records import Session
 from sightline.log.retention import remove_session
 from sightline.log.session_events import SUBJECT_CHARACTERS, SessionSubject, append_events, subject_of
 from sightline.log.session_list import find_session, list_sessions, rename_session
 from sightline.log.sessions import session_title
-from sightline.records import Session
 from sightline.store import Store
 
 AGENT = Session(

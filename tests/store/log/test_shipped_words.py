@@ -6,12 +6,12 @@ import pytest
 
 pytest.importorskip("zstandard", reason="the extra `fleet` is not installed")
 
-from sightline.config import FleetSettings, Settings
+from sightline.base.records import Session
 from sightline.fleet.content import BatchContent
 from sightline.fleet.queue import QueueItem
 from sightline.log import log
 from sightline.log.session_events import COMPACTED, AgentMessage, ContextChange, SessionSubject, append_events
-from sightline.records import Session
+from sightline.settings.config import FleetSettings, Settings
 from sightline.store import Store
 
 AGENT = Session("claude-code-1", "claude-code", "1", "", "/", 100.0)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sightline.errors import UnknownRef
+from sightline.base.errors import UnknownRef
 from sightline.pipeline.parse import ParsedQuery, parse
 from sightline.search.sandbox import NO_BACKING, Backing, describe
 

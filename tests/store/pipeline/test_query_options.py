@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sightline.errors import SightlineError
+from sightline.base.errors import SightlineError
 from sightline.pipeline.argument_check import options_of
 from sightline.pipeline.options import GRAMMARS
 from sightline.pipeline.query_words import quoted

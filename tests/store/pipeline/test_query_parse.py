@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sightline.errors import BadRange, BadRef, QueryRefused, UnknownRef
+from sightline.base.errors import BadRange, BadRef, QueryRefused, UnknownRef
 from sightline.pipeline.parse import MAX_STAGES, parse
 
 Buffers = Any

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sightline.errors import QueryRefused
+from sightline.base.errors import QueryRefused
 from sightline.pipeline.options import GRAMMARS, WHY_NOT
 from tests.each import each
 

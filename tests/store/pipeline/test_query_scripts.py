@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.errors import QueryRefused
+from sightline.base.errors import QueryRefused
 from sightline.pipeline.scripts import check_awk, check_jq
 
 STRINGS = st.lists(st.sampled_from(["a", "/", "|", " ", r"\"", r"\\", r"\n", "é", "system"]), max_size=12).map("".join)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.errors import QueryRefused
+from sightline.base.errors import QueryRefused
 from sightline.pipeline.query_words import quoted, split
 from tests.each import each
 from tests.examples import examples

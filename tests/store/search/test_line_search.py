@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sightline.errors import UsageError
+from sightline.base.errors import UsageError
 from sightline.search import engine as engine_module
 from sightline.search.engine import ENGINES
 from sightline.search.errors import Cancelled, SearchFailed

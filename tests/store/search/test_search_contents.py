@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from sightline.errors import UsageError
-from sightline.records import Buffer
+from sightline.base.errors import UsageError
+from sightline.base.records import Buffer
 from sightline.search import contents as module
 from sightline.search.contents import FoundLine, SearchProgress, search_contents
 from sightline.search.errors import Cancelled

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from sightline.base.records import Buffer
 from sightline.disk.streams import StreamReader
-from sightline.records import Buffer
 from sightline.search.diff import engines as module
 from sightline.search.diff.comparison import DEFAULT_LIMITS, Comparison, ComparisonLimits, compare
 from sightline.search.diff.engines import ENGINES, Ignore, engine_of

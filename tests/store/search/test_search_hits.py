@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.errors import UsageError
+from sightline.base.errors import UsageError
 from sightline.search.engine import ENGINES, SearchPattern, engine_of, pattern_of
 from sightline.search.errors import Cancelled, SearchFailed
 from sightline.search.hits import Hits, Near, offset_in, places_in, scan

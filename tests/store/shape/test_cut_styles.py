@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.profile import Cut
+from sightline.base.profile import Cut
 from sightline.shape.cut_styles import WHOLE_BYTES, cut_middle, shape_as, split_bytes, whole_part
 from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import Segment, Shaped, join_segments, render_lines, shown_ranges

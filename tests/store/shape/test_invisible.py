@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.audit.report.phrases import visible
-from sightline.doors.cli.output import text_for
+from sightline.doors.terminal.output import text_for
 from sightline.shape.invisible_characters import fit_to_read, mark_hidden
 from sightline.verbs.printable_text import printable
 from tests.each import each

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from sightline.doors.cli.output import cli_call
-from sightline.profile import DEFAULT
+from sightline.base.profile import DEFAULT
+from sightline.doors.terminal.output import cli_call
 from sightline.shape.failure.examination import Examination
 from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import join_segments

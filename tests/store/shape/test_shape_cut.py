@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.errors import UsageError
+from sightline.base.errors import UsageError
 from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.shape.cut import shape
 from sightline.shape.failure.examination import Examination

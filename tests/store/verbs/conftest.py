@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from sightline.config import Settings
-from sightline.doors.cli.output import cli_call, render_text
+from sightline.base.records import Buffer, Session, View
+from sightline.doors.terminal.output import cli_call, render_text
 from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
-from sightline.records import Buffer, Session, View
+from sightline.settings.config import Settings
 from sightline.store import Store, Target
 from sightline.verbs import read_output as reading
 from sightline.verbs import run_command as running

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from sightline.base.records import Buffer
 from sightline.capture.result import ResultBlock, capture_result
-from sightline.records import Buffer
 from sightline.verbs.query import QueryRequest, query
 
 DATA = b'{"a": [1, 2, 3], "b": "text"}'

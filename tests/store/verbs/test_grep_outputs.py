@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sightline.records import LinePart, Shown
+from sightline.base.records import LinePart, Shown
 from sightline.shape.source import BLOCK_BYTES
 from sightline.verbs import grep_outputs as grep
 from sightline.verbs.reply import Reply

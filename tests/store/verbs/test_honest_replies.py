@@ -10,9 +10,9 @@ import pytest
 from benchmarks.failure_recall import DEFAULT as RECORDED
 from benchmarks.failure_recall import Case, load, made
 from benchmarks.failures.made import CASES
-from sightline.doors.cli.output import cli_call
-from sightline.doors.mcp.tools import TOOLS, calls_in
-from sightline.profile import DEFAULT
+from sightline.base.profile import DEFAULT
+from sightline.doors.terminal.output import cli_call
+from sightline.doors.tools.tools import TOOLS, calls_in
 from sightline.shape.failure.examination import Examination
 from sightline.shape.memory_stream import BytesSource
 from sightline.verbs.command_view import Ending, cut_view

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from sightline.base.records import Buffer
 from sightline.capture.result import ResultBlock, capture_result
-from sightline.doors.cli.output import cli_call
-from sightline.doors.mcp.tools import TOOLS, calls_in
-from sightline.records import Buffer
+from sightline.doors.terminal.output import cli_call
+from sightline.doors.tools.tools import TOOLS, calls_in
 from sightline.store import Store
 from sightline.verbs import query as querying
 from sightline.verbs import read_output as reading

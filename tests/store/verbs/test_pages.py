@@ -3,7 +3,7 @@
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sightline.profile import DEFAULT
+from sightline.base.profile import DEFAULT
 from sightline.store import Store, Target
 from sightline.verbs.line_pieces import PageLines, open_lines, page_of
 

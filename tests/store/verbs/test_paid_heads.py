@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sightline.profile import load_profile
+from sightline.base.profile import load_profile
 from sightline.verbs.head_line import SMALL_BYTES, head_bytes
 from sightline.verbs.read_file import FileRequest, read_file
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sightline.errors import AmbiguousRef
+from sightline.base.errors import AmbiguousRef
 from sightline.verbs.query import QueryRequest, query
 
 

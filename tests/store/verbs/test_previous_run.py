@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from sightline.records import Buffer
+from sightline.base.records import Buffer
 from sightline.store import Store
 from sightline.verbs.previous_run import previous_run
 

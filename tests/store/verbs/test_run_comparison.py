@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sightline.errors import UsageError
+from sightline.base.errors import UsageError
 from sightline.store import Target
 from sightline.verbs.run_comparison import changed_lines
 

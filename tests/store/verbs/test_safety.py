@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sightline.errors import SettingError
+from sightline.base.errors import SettingError
 from sightline.shell_words.commands import Script
 from sightline.verbs.command_forms import read_kinds
 from sightline.verbs.safety import ALL, known_text, reason_to_confirm

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from sightline.config import Settings
-from sightline.errors import UnknownRef
+from sightline.base.errors import UnknownRef
 from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
+from sightline.settings.config import Settings
 from sightline.store import Store
 from sightline.verbs import list_outputs as listing
 from sightline.verbs import query as querying

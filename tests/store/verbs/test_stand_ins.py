@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
+from sightline.base.errors import CommandNotStarted, StoreFailed, UnsafeStore
+from sightline.base.records import Buffer
 from sightline.capture.result import ResultBlock, capture_result
-from sightline.config import Settings
 from sightline.disk import stand_ins
 from sightline.disk.stand_ins import WantedRef, stand_in_bytes, sweep_stand_ins, take_stand_ins
-from sightline.errors import CommandNotStarted, StoreFailed, UnsafeStore
 from sightline.log import retention
-from sightline.records import Buffer
+from sightline.settings.config import Settings
 from sightline.store import Store, Target
 from tests.each import each
 

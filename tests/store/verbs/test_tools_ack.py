@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sightline.config import Settings
-from sightline.errors import ExpiredRef, UnknownRef, UsageError
+from sightline.base.errors import ExpiredRef, UnknownRef, UsageError
+from sightline.settings.config import Settings
 from sightline.store import Store
 from sightline.verbs import run_command as running
 

@@ -14,9 +14,9 @@ from sightline.audit.coverage import Coverage, told_share
 from sightline.audit.kept_facts import facts_for, share_in
 from sightline.audit.line_spans import size
 from sightline.audit.timeline import calls_of, captured_by, totals_of
+from sightline.base.profile import load_profile
+from sightline.base.records import Buffer, LinePart
 from sightline.log.log_index import rebuild_views
-from sightline.profile import load_profile
-from sightline.records import Buffer, LinePart
 from sightline.store import Target
 from sightline.verbs import read_file as files
 from sightline.verbs.command_view import command_reply, ending_of

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from sightline.base.errors import StoreFailed
 from sightline.capture.filters import left_side
 from sightline.disk.buffer_writer import BufferWriter
-from sightline.errors import StoreFailed
 from sightline.verbs.reply import FIELD_ORDER
 
 pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="pipes have no size here")

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from sightline.base.records import Note
 from sightline.log.notes import ANYONE, MAX_CHARACTERS, list_notes, send_note, write_note
-from sightline.records import Note
 from sightline.store import Target
 from sightline.verbs.query import QueryRequest, query
 from sightline.verbs.reply import serialised_bytes
@@ -70,7 +70,7 @@ def test_a_note_that_does_not_fit_into_a_reply_waits_for_one_it_fits_into(agent:
 
 
 def test_a_note_waits_on_where_the_reply_could_not_be_sent(agent: Any, person: Any, note: Note) -> None:
-    from sightline.doors.cli.output import render_text
+    from sightline.doors.terminal.output import render_text
     from sightline.verbs.delivery import deliver
 
     _send(person, note, "claude-code-1")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.records import Buffer, Gap
+from sightline.base.records import Buffer, Gap
 from sightline.shape.markers import MARKER
 from sightline.shape.segments import Segment, join_segments
 from sightline.store import Store

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from sightline.doors.cli.output import render_text
-from sightline.errors import ExpiredRef, QueryRefused, UnknownRef, UsageError
+from sightline.base.errors import ExpiredRef, QueryRefused, UnknownRef, UsageError
+from sightline.doors.terminal.output import render_text
 from sightline.log import retention
 from sightline.verbs import list_outputs as listing
 from sightline.verbs.delivery import deliver

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from sightline.base.errors import BadRange, UsageError
 from sightline.capture.file import FileNotReadable
-from sightline.config import Settings
-from sightline.errors import BadRange, UsageError
+from sightline.settings.config import Settings
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store import Store
 from sightline.verbs.query import QueryRequest, query

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sightline.errors import BadRange, BadRef, ExpiredRef, UnknownRef, UsageError
+from sightline.base.errors import BadRange, BadRef, ExpiredRef, UnknownRef, UsageError
+from sightline.base.profile import DEFAULT
 from sightline.log import retention
-from sightline.profile import DEFAULT
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store import Target
 from sightline.verbs.reply import serialised_bytes

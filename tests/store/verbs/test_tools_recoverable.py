@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from sightline.base.errors import BadRange, StoreFailed
+from sightline.base.records import Buffer
 from sightline.capture.result import ResultBlock, capture_result
 from sightline.disk.buffer_writer import BufferWriter
-from sightline.errors import BadRange, StoreFailed
-from sightline.records import Buffer
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.verbs import query, read_file
 from sightline.verbs.result_view import result_reply

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from sightline.base.errors import BadRef, SightlineError, UsageError
+from sightline.base.records import Buffer
 from sightline.capture.result import ResultBlock, capture_result
-from sightline.errors import BadRef, SightlineError, UsageError
-from sightline.records import Buffer
 from sightline.shape.json.path import BadPath, NotFound
 from sightline.verbs import read_file as files
 from sightline.verbs.query import QueryRequest, query

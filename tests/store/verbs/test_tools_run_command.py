@@ -14,12 +14,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from sightline.base.errors import BadRef, CommandNotStarted, StoreFailed, UsageError
+from sightline.base.profile import DEFAULT
 from sightline.capture.command import CommandCapture
 from sightline.capture.file import capture_file
-from sightline.config import Settings
 from sightline.disk.buffer_writer import BufferWriter
-from sightline.errors import BadRef, CommandNotStarted, StoreFailed, UsageError
-from sightline.profile import DEFAULT
+from sightline.settings.config import Settings
 from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.shape.markers import MARKER
 from sightline.store import Store

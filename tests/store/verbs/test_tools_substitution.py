@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sightline.base.errors import BadRef, ExpiredRef, SightlineError, UnknownRef
+from sightline.base.records import Buffer
+from sightline.base.refs import format_ref, parse_ref
 from sightline.disk.recording import new_buffer
-from sightline.errors import BadRef, ExpiredRef, SightlineError, UnknownRef
 from sightline.log import retention
-from sightline.records import Buffer
-from sightline.refs import format_ref, parse_ref
 from sightline.store import Store, Target
 from sightline.verbs.substitution import substitute, substitute_words
 from tests.each import each

@@ -11,7 +11,7 @@ from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import Coverage, cover
 from sightline.audit.kept_facts import facts_for
 from sightline.audit.line_spans import Spans, size
-from sightline.records import Buffer
+from sightline.base.records import Buffer
 from sightline.verbs import read_file as files
 from sightline.verbs.command_view import command_reply, ending_of
 from sightline.verbs.query import QueryRequest, query
@@ -133,7 +133,7 @@ def test_what_a_filter_showed_of_its_command_is_matched_in_what_it_left_out(agen
 
 
 def test_a_json_reply_is_read_for_its_lines(agent: Any, buffer: Buffer) -> None:
-    from sightline.doors.cli.output import render_json
+    from sightline.doors.terminal.output import render_json
     from sightline.verbs.delivery import deliver
 
     reply = query(agent.asking, QueryRequest(f"sort {buffer.ref} | head -n 2"))

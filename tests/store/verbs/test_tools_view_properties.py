@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.profile import load_profile
+from sightline.base.profile import load_profile
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.failure.catalogue import FOLDER
 from sightline.shape.failure.failure_scan import find_failures

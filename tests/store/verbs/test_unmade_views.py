@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from sightline.base.errors import UnknownRef
 from sightline.doors.cli.main import main
-from sightline.errors import UnknownRef
 from sightline.verbs import delivery
 
 AFTER_THE_COMMAND = (
@@ -20,7 +20,7 @@ AFTER_THE_COMMAND = (
     "sightline.store.Store.checked",
     "sightline.store.Store.open",
     "sightline.store.Store.take_in_sealed",
-    "sightline.doors.cli.output._files",
+    "sightline.doors.terminal.output._files",
 )
 """Functions that are called once a command has run."""
 

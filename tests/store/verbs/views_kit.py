@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from sightline.profile import DEFAULT, Profile
+from sightline.base.profile import DEFAULT, Profile
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.clean import clean_text
 from sightline.shape.failure.examination import Examination

@@ -9,15 +9,15 @@ import shlex
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from sightline.errors import SightlineError, StoreFailed
+from sightline.base.errors import SightlineError, StoreFailed
+from sightline.base.profile import load_profile
+from sightline.base.refs import parse_ref
+from sightline.light.named_tuple import NamedTuple
 from sightline.log.views import record_view
-from sightline.named_tuple import NamedTuple
 from sightline.pipeline.argument_check import Argument, check
 from sightline.pipeline.parse import ParsedQuery, QueryStage, parse
 from sightline.pipeline.ranges import exact_ranges
 from sightline.pipeline.run import QueryLimits
-from sightline.profile import load_profile
-from sightline.refs import parse_ref
 from sightline.search.processes import Cancel
 from sightline.shape.segments import Segment
 from sightline.store import Reading, Target

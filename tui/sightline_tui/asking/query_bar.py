@@ -11,7 +11,7 @@ from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input
 
-from sightline.errors import SightlineError
+from sightline.base.errors import SightlineError
 from sightline.store import Reading
 from sightline_tui.asking.question import FORMS as FORMS
 from sightline_tui.asking.question import (

@@ -9,9 +9,9 @@ from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from sightline.errors import SightlineError
-from sightline.records import Buffer
-from sightline.refs import format_ref
+from sightline.base.errors import SightlineError
+from sightline.base.records import Buffer
+from sightline.base.refs import format_ref
 from sightline.search.processes import Cancel
 from sightline.store import Reading
 from sightline.verbs.asker import Asker

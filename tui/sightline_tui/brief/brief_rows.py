@@ -9,7 +9,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from sightline.audit.brief import Brief, BriefItem
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline_tui.common.keys import named
 from sightline_tui.common.row_view import RowView
 from sightline_tui.common.strips import StripPart, row

@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from sightline.audit.brief import Brief, as_markdown, make_brief
-from sightline.project import Project
+from sightline.base.project import Project
 from sightline.store import Reading
 from sightline_tui.brief.brief_rows import BriefRow, BriefRows, brief_rows
 from sightline_tui.common.bar import Bar

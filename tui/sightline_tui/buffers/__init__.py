@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from sightline.late_names import late_names
+from sightline.light.late_names import late_names
 
 if TYPE_CHECKING:
     from sightline_tui.buffers.contents_search import Contents as Contents

@@ -13,9 +13,9 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.timer import Timer
 
-from sightline.project import Project
-from sightline.records import Buffer
-from sightline.refs import format_ref
+from sightline.base.project import Project
+from sightline.base.records import Buffer
+from sightline.base.refs import format_ref
 from sightline.store import Reading
 from sightline_tui.buffers.buffer_row import UNREAD, group_parts, has_two_lines, row_parts, state_with
 from sightline_tui.buffers.list_loader import LoadedList, load, records_of

@@ -6,10 +6,10 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from sightline.base.records import Buffer
+from sightline.base.refs import host_of
+from sightline.light.named_tuple import NamedTuple
 from sightline.log.call_names import left_out_of_path
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer
-from sightline.refs import host_of
 from sightline_tui.buffers.order import BURST, Heading, ListOrder
 from sightline_tui.buffers.seen_reader import Seen, percent
 from sightline_tui.common import phrases as wording

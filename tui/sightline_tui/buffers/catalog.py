@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from sightline.records import Buffer
+from sightline.base.records import Buffer
 from sightline.search.matcher import title_of
 from sightline.store import Listed, ListFacts
 from sightline_tui.buffers.columns import Entries, ListEntry, entries_of

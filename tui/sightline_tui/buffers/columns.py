@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import compress
 from typing import TYPE_CHECKING, overload
 
-from sightline.named_tuple import NamedTuple
-from sightline.refs import format_ref
+from sightline.base.refs import format_ref
+from sightline.light.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     Places = array[int]

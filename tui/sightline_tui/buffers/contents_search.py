@@ -8,7 +8,7 @@ from collections.abc import Callable
 from textual.screen import Screen
 from textual.timer import Timer
 
-from sightline.errors import SightlineError
+from sightline.base.errors import SightlineError
 from sightline.search.contents import LINES, SearchProgress, may_lack, search_contents
 from sightline.search.errors import Cancelled
 from sightline.search.processes import Cancel

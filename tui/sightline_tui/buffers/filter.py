@@ -13,7 +13,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from sightline.audit.buffer_filter import BufferFilter, Condition, completions, parsed
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.search.matcher import terms_of
 from sightline.store import Reading
 from sightline_tui.buffers.columns import Columns, Entries

@@ -6,8 +6,8 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.strip import Strip
 
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer
+from sightline.base.records import Buffer
+from sightline.light.named_tuple import NamedTuple
 from sightline.search.contents import FoundLine, may_lack
 from sightline_tui.common import phrases as wording
 from sightline_tui.common.keys import named

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
-from sightline.named_tuple import NamedTuple
-from sightline.project import Project
-from sightline.records import Buffer
+from sightline.base.project import Project
+from sightline.base.records import Buffer
+from sightline.light.named_tuple import NamedTuple
 from sightline.store import Listed, Reading
 from sightline_tui.buffers.catalog import TITLE_CHARS, entry_of, entry_of_facts
 from sightline_tui.buffers.columns import ListEntry

@@ -6,8 +6,8 @@ It stands between the store and the widget that draws it, does no input or outpu
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 
-from sightline.project import Project
-from sightline.records import Buffer
+from sightline.base.project import Project
+from sightline.base.records import Buffer
 from sightline_tui.buffers.catalog import Catalog
 from sightline_tui.buffers.columns import Entries
 from sightline_tui.buffers.list_loader import PAGE, ListNeeds, LoadedList

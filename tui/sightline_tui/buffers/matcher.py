@@ -8,7 +8,7 @@ from array import array
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.search.matcher import EXACT, NOT_AT_ALL, TYPOS_KEPT, Term, close_titles, joined
 from sightline.search.matcher import wants_guesses as finds_too_little
 from sightline_tui.buffers.columns import Entries, name_in

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline_tui.buffers.columns import Columns, Entries
 
 RECENT = "recent"

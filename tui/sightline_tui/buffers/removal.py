@@ -11,9 +11,9 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
+from sightline.base.records import Buffer
+from sightline.base.refs import host_of
 from sightline.log import retention
-from sightline.records import Buffer
-from sightline.refs import host_of
 from sightline.shape.summary import human_bytes
 from sightline.store import Reading
 from sightline_tui.common.phrases import counted, name_of

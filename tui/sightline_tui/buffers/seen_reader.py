@@ -5,13 +5,13 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer
+from sightline.base.records import Buffer
+from sightline.light.named_tuple import NamedTuple
 from sightline.store import Reading
 from sightline_tui.common import late
 
 if TYPE_CHECKING:
-    from sightline.records import OutputFacts
+    from sightline.base.records import OutputFacts
 
 STEP_SECONDS = 0.05
 """How long failures are looked for before what was found is drawn."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rich.segment import Segment
 from textual.strip import Strip
 
-from sightline.records import Buffer
+from sightline.base.records import Buffer
 from sightline.shape.source import Line
 from sightline.store import Reading, Stream, Target
 from sightline_tui.common.line_painter import Paint

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline_tui.common.strips import StripPart
 
 BINS = 240

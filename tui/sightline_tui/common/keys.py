@@ -14,7 +14,7 @@ from dataclasses import replace
 from textual.binding import Binding, BindingType
 from textual.keys import Keys
 
-from sightline.errors import SettingError
+from sightline.base.errors import SettingError
 from sightline_tui.common.textual_internals import key_name
 
 _WRITTEN = {

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.shape.source import Line
 
 MIDDLE_BYTES = 1 << 13

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, dataclass_transform
 
 from textual.message import Message
 
-from sightline.records import Buffer
+from sightline.base.records import Buffer
 from sightline_tui.common.strips import StripPart
 
 if TYPE_CHECKING:  # not needed for the first screen
-    from sightline.records import IndexedView
+    from sightline.base.records import IndexedView
     from sightline.search.contents import FoundLine, SearchProgress
     from sightline_tui.common.histogram import Histogram
 

@@ -6,8 +6,8 @@ A *number* counts the lines of a reading; a *line* counts those of one stream, a
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from sightline.records import Buffer
-from sightline.refs import format_ref
+from sightline.base.records import Buffer
+from sightline.base.refs import format_ref
 from sightline.shape.source import Line
 from sightline.store import MergedStream, Reading, Stream, Target
 

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator, Mapping
 
 from textual.app import App, SuspendNotSupported
 
-from sightline.errors import SightlineError, UsageError
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer
+from sightline.base.errors import SightlineError, UsageError
+from sightline.base.records import Buffer
+from sightline.light.named_tuple import NamedTuple
 from sightline.search.engine import opened
 from sightline.shape.clean import clean_line
 from sightline.shape.summary import human_bytes

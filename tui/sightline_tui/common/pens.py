@@ -11,7 +11,7 @@ from rich.color import Color
 from rich.style import Style
 from rich.terminal_theme import TerminalTheme
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 
 Colour = int | tuple[int, int, int]
 """A colour: one of the terminal's 256, or red, green and blue."""

@@ -2,8 +2,8 @@
 
 import time
 
+from sightline.base.records import Buffer
 from sightline.log.call_names import call_name
-from sightline.records import Buffer
 from sightline.shape.summary import human_bytes, human_seconds
 from sightline_tui.common.visible_text import title
 

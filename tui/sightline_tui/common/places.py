@@ -2,8 +2,8 @@
 
 import re
 
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer
+from sightline.base.records import Buffer
+from sightline.light.named_tuple import NamedTuple
 from sightline.store import Reading
 from sightline_tui.common.output_reader import OutputReader, open_reader
 

@@ -7,7 +7,7 @@ import json
 import os
 from typing import TypeVar
 
-from sightline.private_files import read_file, write_atomically
+from sightline.base.private_files import read_file, write_atomically
 from sightline_tui.common.store_errors import STORE_ERRORS
 
 FILE = "inspector.json"

@@ -10,7 +10,7 @@ from textual.reactive import Reactive
 from textual.suggester import Suggester
 from textual.widgets import Input
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline_tui.common.messages import CaseSwitched, PromptAnswered, PromptLeft
 from sightline_tui.common.part_styles import KeptStyles
 from sightline_tui.common.textual_internals import KeysFirst

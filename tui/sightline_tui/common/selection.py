@@ -1,6 +1,6 @@
 """A range of lines that is marked for copying."""
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline_tui.common.line_painter import plain_text
 from sightline_tui.common.output_reader import OutputReader
 from sightline_tui.common.window import ShownLines

@@ -3,8 +3,8 @@
 import os
 from functools import cache
 
+from sightline.base.records import Session
 from sightline.log.sessions import INSPECTOR, current_session, session_title
-from sightline.records import Session
 from sightline.store import Reading
 
 _NAME_CHARACTERS = 24  # shown of a session's name: those made of a harness and a UUID differ in their beginning

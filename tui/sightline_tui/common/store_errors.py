@@ -5,7 +5,7 @@ import sqlite3
 
 from textual.message_pump import MessagePump
 
-from sightline.errors import SightlineError
+from sightline.base.errors import SightlineError
 from sightline_tui.common.messages import ReadFailed
 
 STORE_ERRORS = (SightlineError, OSError, sqlite3.Error)

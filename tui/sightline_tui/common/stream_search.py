@@ -7,7 +7,7 @@ offsets without gaps, so the next hit is known long before all hits have been co
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.search.engine import SearchPattern
 from sightline.search.hits import Hits, offset_in, scan
 from sightline.search.processes import Cancel

@@ -7,7 +7,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 
 ELLIPSIS = "…"
 LEAST_LEFT = 8  # cells of a row that the parts at the right must leave

@@ -15,7 +15,7 @@ from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
 from pygments.token import Comment, Generic, Keyword, Name, Number, String, _TokenType
 from pygments.util import ClassNotFound
 
-from sightline.records import Buffer
+from sightline.base.records import Buffer
 from sightline_tui.common.line_painter import Spans
 
 LINE_CHARACTERS = 1_000  # of a line are highlighted; the rest is drawn plain

@@ -5,7 +5,7 @@ No output, command, label or name reaches the terminal in another way.
 
 import re
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.shape.invisible_characters import HIDING, JOINING
 
 _C0_PICTURES = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "\u2421"}

@@ -13,7 +13,7 @@ from rich.cells import get_character_cell_size
 from rich.segment import Segment
 from textual.strip import Strip
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 
 
 class RowPlace(NamedTuple):

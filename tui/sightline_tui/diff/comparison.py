@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.search.diff.comparison import Comparison, compare
 from sightline.search.diff.engines import Ignore
 from sightline.search.diff.sides import Side, open_side

@@ -10,7 +10,7 @@ from enum import Enum
 from itertools import accumulate, chain
 from operator import add, sub
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.search.diff.comparison import Comparison
 from sightline.search.diff.hunks import Hunk
 

@@ -8,7 +8,7 @@ from rich.style import Style
 from textual.cache import FIFOCache
 from textual.strip import Strip
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.search.diff.word_diff import WordSpan
 from sightline_tui.common.line_painter import expanded
 from sightline_tui.common.phrases import counted

@@ -9,9 +9,9 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.timer import Timer
 
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer
-from sightline.refs import are_of_two_hosts, format_ref, parse_ref
+from sightline.base.records import Buffer
+from sightline.base.refs import are_of_two_hosts, format_ref, parse_ref
+from sightline.light.named_tuple import NamedTuple
 from sightline.search.diff.engines import Ignore
 from sightline.search.diff.hunks import Hunks
 from sightline.search.diff.sides import Side

@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from sightline.audit.evidence.session_evidence import DOUBTED, SUPPORTED, VERDICTS, Ground, SessionEvidence
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline_tui.common.keys import named
 from sightline_tui.common.phrases import counted
 from sightline_tui.common.row_view import RowView

@@ -10,7 +10,7 @@ from textual.containers import Container
 
 from sightline.audit.buffer_failures import failures_if_quick
 from sightline.audit.evidence.session_evidence import NO_MESSAGES, Ground, SessionEvidence, evidence_of
-from sightline.errors import SightlineError
+from sightline.base.errors import SightlineError
 from sightline.log.session_list import list_sessions
 from sightline.log.sessions import is_onlooker
 from sightline.store import Reading

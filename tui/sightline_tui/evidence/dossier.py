@@ -10,12 +10,12 @@ from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import Coverage
 from sightline.audit.held_lines import STATE_WORDS, HeldCoverage, Holdings, counts_told, held_of
 from sightline.audit.line_spans import written
-from sightline.errors import SightlineError
+from sightline.base.errors import SightlineError
+from sightline.base.records import Buffer, IndexedView, Session, View
+from sightline.base.refs import format_ref, host_of
+from sightline.light.named_tuple import NamedTuple
 from sightline.log.log_index import list_views
 from sightline.log.sessions import session_title
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer, IndexedView, Session, View
-from sightline.refs import format_ref, host_of
 from sightline.shape.summary import human_bytes, human_seconds
 from sightline.store import Reading, Target
 from sightline_tui.common.phrases import counted, ending, state_of

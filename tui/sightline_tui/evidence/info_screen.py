@@ -13,8 +13,8 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen, Screen
 from textual.strip import Strip
 
+from sightline.base.records import IndexedView
 from sightline.log.view_text import view_text
-from sightline.records import IndexedView
 from sightline.store import Reading
 from sightline_tui.common.answer_text import AnswerText
 from sightline_tui.common.bar import Bar

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import Contribution
 from sightline.audit.line_spans import NONE, Spans, holds, size
+from sightline.base.records import Buffer, View
+from sightline.light.named_tuple import NamedTuple
 from sightline.log.log_index import find_view
 from sightline.log.view_text import view_text
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer, View
 from sightline.shape.clean import clean_line
 from sightline.store import Reading, Target
 from sightline_tui.common.sessions import session_name

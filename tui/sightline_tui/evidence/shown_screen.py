@@ -10,8 +10,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.screen import Screen
 
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer
+from sightline.base.records import Buffer
+from sightline.light.named_tuple import NamedTuple
 from sightline.store import Reading
 from sightline_tui.common.answer_text import AnswerText
 from sightline_tui.common.bar import Bar

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from typing import cast
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.shape.json.scanner import FAILURES, NotJson, Scanner, kind_of, parsed, scan
 from sightline.shape.source import Source
 from sightline.store import Stream

@@ -6,7 +6,7 @@ from typing import ClassVar
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 
-from sightline.records import Buffer
+from sightline.base.records import Buffer
 from sightline.store import Reading, Target
 from sightline_tui.common.bar import Bar
 from sightline_tui.common.clipboard import copy

@@ -6,12 +6,12 @@ from typing import Any
 
 from textual.app import App
 
+from sightline.base.records import Buffer, Note
+from sightline.base.refs import format_ref
+from sightline.light.named_tuple import NamedTuple
 from sightline.log.notes import ANYONE, send_note, write_note
 from sightline.log.session_list import SessionFacts, list_sessions
 from sightline.log.sessions import INSPECTOR
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer, Note
-from sightline.refs import format_ref
 from sightline.shape.clean import clean_line
 from sightline.store import Reading
 from sightline_tui.common.output_reader import Blocks, MergedLines, OutputReader, StreamLines

@@ -8,8 +8,8 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
 
+from sightline.base.records import Note
 from sightline.log.notes import whereto
-from sightline.records import Note
 from sightline_tui.common.keys import named
 from sightline_tui.common.messages import State
 from sightline_tui.common.phrases import age

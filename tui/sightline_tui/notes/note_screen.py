@@ -13,8 +13,8 @@ from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widgets import Input, Static
 
+from sightline.light.named_tuple import NamedTuple
 from sightline.log.notes import MAX_CHARACTERS
-from sightline.named_tuple import NamedTuple
 from sightline_tui.common.row_view import RowView
 from sightline_tui.common.store_errors import STORE_ERRORS, tell
 from sightline_tui.common.store_read import is_whole

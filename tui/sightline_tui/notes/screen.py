@@ -9,10 +9,10 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
+from sightline.base.records import Note
+from sightline.base.refs import host_of, parse_ref
 from sightline.log.notes import list_notes, send_note, withdraw_note
 from sightline.log.session_list import list_sessions
-from sightline.records import Note
-from sightline.refs import host_of, parse_ref
 from sightline.store import Reading
 from sightline_tui.common.bar import Bar
 from sightline_tui.common.clipboard import copy

@@ -7,11 +7,11 @@ from sightline.audit.held_lines import HeldTokens, Holdings, held_tokens
 from sightline.audit.project_scope import sessions_in
 from sightline.audit.timeline import BYTES_A_TOKEN
 from sightline.audit.verdict import Scope, Verdict, VerdictReader, by_session
+from sightline.base.project import Project, known_project, main_worktree, named
+from sightline.base.records import Buffer, View
+from sightline.light.named_tuple import NamedTuple
 from sightline.log.session_list import SessionFacts, list_sessions
 from sightline.log.sessions import is_onlooker, is_person
-from sightline.named_tuple import NamedTuple
-from sightline.project import Project, known_project, main_worktree, named
-from sightline.records import Buffer, View
 from sightline.store import Reading
 
 STEP_SECONDS = 0.1

@@ -1,8 +1,8 @@
 """Selects calls of a timeline, by a typed filter and by filters that keys switch on. Pure functions."""
 
 from sightline.audit.timeline import CallFilter
-from sightline.records import Note
-from sightline.refs import format_ref, parse_ref
+from sightline.base.records import Note
+from sightline.base.refs import format_ref, parse_ref
 
 HINT = "text that was asked or shown; @ref  verb:query  is:failed"
 

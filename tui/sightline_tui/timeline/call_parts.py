@@ -7,11 +7,11 @@ from sightline.audit.coverage import HasShare, percent, told_share
 from sightline.audit.held_lines import HeldTokens
 from sightline.audit.timeline import Call, CallTotals
 from sightline.audit.verdict import Verdict
+from sightline.base.records import Note
+from sightline.base.refs import format_ref
+from sightline.light.named_tuple import NamedTuple
 from sightline.log.call_names import left_out_of_path
 from sightline.log.notes import whereto
-from sightline.named_tuple import NamedTuple
-from sightline.records import Note
-from sightline.refs import format_ref
 from sightline.shape.summary import human_bytes
 from sightline_tui.common.command_words import START_CHARS, command_parts, parts_in
 from sightline_tui.common.phrases import ALTERED, PARTIAL, counted, short_bytes, short_count

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from sightline.audit.held_lines import HeldTokens, Holdings, Loss, held_tokens, losses_of
 from sightline.audit.project_scope import call_belongs, calls_in, notes_in, started_in
 from sightline.audit.timeline import BYTES_A_TOKEN, Call, CallFilter, Timeline, filtered
+from sightline.base.project import Project
+from sightline.base.records import Note, View
+from sightline.light.named_tuple import NamedTuple
 from sightline.log.notes import list_notes, notes_for
-from sightline.named_tuple import NamedTuple
-from sightline.project import Project
-from sightline.records import Note, View
 from sightline.store import Reading
 from sightline_tui.common.sessions import session_titles
 from sightline_tui.timeline.call_filter import note_is_wanted

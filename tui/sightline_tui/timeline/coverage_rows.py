@@ -10,7 +10,7 @@ from textual.cache import FIFOCache
 from textual.message import Message
 from textual.strip import Strip
 
-from sightline.records import Buffer
+from sightline.base.records import Buffer
 from sightline.store import Reading, Stream, Target
 from sightline_tui.common.keys import named
 from sightline_tui.common.phrases import counted

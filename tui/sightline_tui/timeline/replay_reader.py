@@ -8,11 +8,11 @@ from sightline.audit.coverage import NO_LINES, Coverage, GradedLines, share_of, 
 from sightline.audit.held_lines import HeldTokens, Holdings, held_of, held_tokens, is_told
 from sightline.audit.line_spans import common, union
 from sightline.audit.timeline import BYTES_A_TOKEN, Call, CallTotals, Timeline, captured_by, seen_after, totals_of
-from sightline.errors import OfNewerVersion, SightlineError
+from sightline.base.errors import OfNewerVersion, SightlineError
+from sightline.base.records import Buffer
+from sightline.light.named_tuple import NamedTuple
 from sightline.log.sessions import session_title
 from sightline.log.view_text import TextGone, view_text
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer
 from sightline.store import Reading
 from sightline_tui.timeline.step_coverage import Standing, standing
 

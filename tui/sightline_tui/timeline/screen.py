@@ -12,10 +12,10 @@ from textual.widgets import Input
 from sightline.audit.overlooked_places import number_in, place_at
 from sightline.audit.project_scope import sessions_in
 from sightline.audit.timeline import Call, CallFilter
+from sightline.base.project import Project
+from sightline.base.records import Note
+from sightline.base.refs import parse_ref
 from sightline.log.session_list import SessionFacts, list_sessions
-from sightline.project import Project
-from sightline.records import Note
-from sightline.refs import parse_ref
 from sightline.store import Reading
 from sightline_tui.common.bar import Bar
 from sightline_tui.common.clipboard import copy

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 from sightline.audit.buffer_failures import Overlooked
 from sightline.audit.held_lines import HeldTokens
+from sightline.base.records import Buffer
+from sightline.base.refs import format_ref
+from sightline.light.named_tuple import NamedTuple
 from sightline.log.call_names import name_of_view
 from sightline.log.session_list import Belongings
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer
-from sightline.refs import format_ref
 from sightline.shape.summary import human_bytes
 from sightline.verbs.reply import state_in_words
 from sightline_tui.common.phrases import MARKS, age, counted, duration, short_count

@@ -12,10 +12,10 @@ from textual.message import Message
 
 from sightline.audit.overlooked_places import first_overlooked, missed_in
 from sightline.audit.verdict import Scope
+from sightline.base.project import Project
+from sightline.base.records import Session
+from sightline.base.refs import host_of
 from sightline.log.session_list import Belongings, belongings_of, rename_session
-from sightline.project import Project
-from sightline.records import Session
-from sightline.refs import host_of
 from sightline.store import Reading
 from sightline_tui.common.bar import Bar
 from sightline_tui.common.clipboard import copy

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from sightline.audit.coverage import GradedLines
 from sightline.audit.line_spans import NONE, Spans, common, minus, size, spans_of, union
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 
 NOW, BEFORE, CUT, ASKED, UNSEEN, MISSED = "now", "before", "cut", "asked", "unseen", "missed"
 GONE, UNSURE = "gone", "unsure"

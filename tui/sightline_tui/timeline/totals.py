@@ -6,8 +6,8 @@ from sightline.audit.overlooked_places import MissedOutput, missed_in
 from sightline.audit.project_scope import buffers_in
 from sightline.audit.timeline import Call, CallTotals, captured_by, totals_of
 from sightline.audit.verdict import Scope, Verdict, VerdictReader
-from sightline.named_tuple import NamedTuple
-from sightline.project import Project
+from sightline.base.project import Project
+from sightline.light.named_tuple import NamedTuple
 from sightline.store import Reading
 
 STEP_SECONDS = 0.1

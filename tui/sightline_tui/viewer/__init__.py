@@ -5,7 +5,7 @@ The parts that add something to an output are named here, and loaded at their fi
 
 from typing import TYPE_CHECKING
 
-from sightline.late_names import late_names
+from sightline.light.late_names import late_names
 
 if TYPE_CHECKING:
     from sightline_tui.viewer.audit import ViewerAudit as ViewerAudit

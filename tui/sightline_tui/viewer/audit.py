@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from sightline.audit.line_spans import Spans, holds
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline_tui.common.hexdump import Dump
 from sightline_tui.common.store_read import StoreRead
 from sightline_tui.common.strips import StripPart

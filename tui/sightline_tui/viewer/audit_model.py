@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from sightline.audit.coverage import told_share
 from sightline.audit.line_spans import NONE, Span, Spans, size
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.store import Reading
 from sightline_tui.common.output_reader import open_reader
 from sightline_tui.common.phrases import counted

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 from textual import events
 
-from sightline.records import Buffer
+from sightline.base.records import Buffer
 from sightline_tui.common import late
 from sightline_tui.common.bar import Bar
 from sightline_tui.common.messages import PlaceChanged

@@ -12,7 +12,7 @@ from typing import ClassVar
 from textual.strip import Strip
 
 from sightline.audit.failure_lines import FailureLines
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.shape.failure.prefilter import Prefilter
 from sightline.shape.levels import ERROR, INFO, STEMS, WARN, LineLevels
 from sightline_tui.common.choice import Choice, ChoiceRows

@@ -12,8 +12,8 @@ from rich.segment import Segment
 from textual.cache import FIFOCache
 from textual.strip import Strip
 
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer
+from sightline.base.records import Buffer
+from sightline.light.named_tuple import NamedTuple
 from sightline.shape.source import Line
 from sightline_tui.common import late
 from sightline_tui.common.hexdump import draw_row

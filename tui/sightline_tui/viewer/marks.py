@@ -11,10 +11,10 @@ from sightline.audit.buffer_failures import Failure, Unjudged, failures_if_quick
 from sightline.audit.coverage import Coverage, GradedLines, PartSeen
 from sightline.audit.held_lines import HeldCoverage, counts_told, held_of, is_told
 from sightline.audit.line_spans import NONE, Span, Spans, holds, union
-from sightline.errors import SightlineError
+from sightline.base.errors import SightlineError
+from sightline.base.records import Buffer, Gap, Note
+from sightline.light.named_tuple import NamedTuple
 from sightline.log.notes import list_notes
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer, Gap, Note
 from sightline.store import Reading
 from sightline_tui.common.output_reader import open_reader
 from sightline_tui.common.sessions import session_name

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from textual.widget import Widget
 
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer
+from sightline.base.records import Buffer
+from sightline.light.named_tuple import NamedTuple
 from sightline.store import Reading
 from sightline_tui.common import late
 from sightline_tui.common.hexdump import is_binary, open_dump

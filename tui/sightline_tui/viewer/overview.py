@@ -11,7 +11,7 @@ from math import ceil
 from typing import Protocol
 
 from sightline.audit.line_spans import NONE, Spans
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline_tui.viewer.marks import GONE, UNSURE, Marks
 
 OVERLOOKED, MISSING, NOTED, FAILED = "overlooked", "gap", "note", "failure"

@@ -8,7 +8,7 @@ from rich.style import Style
 from textual.geometry import Size
 from textual.strip import Strip
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline_tui.common.hexdump import offset_text
 from sightline_tui.common.line_painter import Paint
 from sightline_tui.common.output_reader import OutputReader

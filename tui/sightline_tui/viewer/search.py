@@ -6,7 +6,7 @@ from typing import cast
 from rich.style import Style
 from textual.strip import Strip
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.search.engine import SearchPattern
 from sightline.search.errors import Cancelled
 from sightline.shape.source import Line

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from textual import events
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline_tui.common.clipboard import copy
 from sightline_tui.common.hexdump import ROW_BYTES, Dump
 from sightline_tui.common.output_reader import Blocks, MergedLines, StreamLines, refs_of

@@ -9,7 +9,7 @@ from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.strip import Strip
 
-from sightline.records import Buffer
+from sightline.base.records import Buffer
 from sightline.store import Reading
 from sightline_tui.common.hexdump import ROW_BYTES
 from sightline_tui.common.keys import named

@@ -14,8 +14,8 @@ from string import Template
 from aiohttp import web
 from textual_serve.server import Server
 
-from sightline.errors import SightlineError, UsageError
-from sightline.http_guard import Address, Guard, address_of
+from sightline.base.errors import SightlineError, UsageError
+from sightline.base.http_guard import Address, Guard, address_of
 
 TOKEN_VARIABLE = "SIGHTLINE_SERVE_TOKEN"  # noqa: S105 (the name of a variable)
 LEAST_TOKEN_CHARACTERS = 16

@@ -6,8 +6,8 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 
-from sightline.named_tuple import NamedTuple
-from sightline.typing_names import Any
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any
 
 TEST, BUILD, TYPES, LINT = "test", "build", "types", "lint"
 KINDS = (TEST, BUILD, TYPES, LINT)

@@ -18,12 +18,12 @@ from sightline.audit.evidence.check_names import (
     may_show_checks,
 )
 from sightline.audit.timeline import Call
-from sightline.errors import SightlineError
-from sightline.json_text import dumps, loads
+from sightline.base.errors import SightlineError
+from sightline.base.records import Buffer, View
+from sightline.base.refs import format_ref
+from sightline.light.json_text import dumps, loads
+from sightline.light.named_tuple import NamedTuple
 from sightline.log.view_text import view_text
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer, View
-from sightline.refs import format_ref
 from sightline.shape.clean import clean_line
 from sightline.shape.failure.examination import Examination
 from sightline.shape.memory_stream import BytesSource

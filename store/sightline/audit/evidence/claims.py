@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from sightline.audit.evidence.check_names import check_named
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 
 RAN, OF_COMMAND, FIXED, SAME = "ran", "command-passes", "fixed", "same"
 """Rules of claims that name a command, that rest on a check which failed before, or on a comparison."""

@@ -2,7 +2,7 @@
 
 from sightline.audit.evidence.checks import command_of, exit_code_of
 from sightline.audit.timeline import Call
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.shell_words.answers import DIFFERENT
 from sightline.shell_words.lexer import Unclear
 from sightline.shell_words.programs import programs_of

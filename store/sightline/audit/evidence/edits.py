@@ -12,11 +12,11 @@ from functools import lru_cache
 from sightline.audit.evidence.check_names import check_named
 from sightline.audit.evidence.checks import command_of, exit_code_of, request_of
 from sightline.audit.timeline import Call
-from sightline.errors import SightlineError
+from sightline.base.errors import SightlineError
 from sightline.harnesses.file_changes import EDITS, WRITES, files_changed, patched_in, replaced_lines
-from sightline.json_text import dumps
+from sightline.light.json_text import dumps
+from sightline.light.named_tuple import NamedTuple
 from sightline.log.view_text import view_text
-from sightline.named_tuple import NamedTuple
 from sightline.shape.failure.judgement import judgement_for
 from sightline.shell_words.lexer import Unclear, tokens_of
 from sightline.shell_words.pipelines import Pipeline, Pipelines, Stage, without_assignments

@@ -12,11 +12,11 @@ from functools import cache
 
 from sightline.audit.evidence.claims import languages_with_rules
 from sightline.audit.project_scope import started_in
+from sightline.base.project import Project
+from sightline.light.named_tuple import NamedTuple
 from sightline.log.session_events import AgentMessage
 from sightline.log.session_history import events_of
 from sightline.log.session_list import list_sessions
-from sightline.named_tuple import NamedTuple
-from sightline.project import Project
 from sightline.shape.summary import counted
 from sightline.store import Reading
 

@@ -45,14 +45,14 @@ from sightline.audit.evidence.shown_files import AT_LARGE, NAMED, NOTHING, shows
 from sightline.audit.held_lines import Holding, Holdings, held_of
 from sightline.audit.line_spans import common, union
 from sightline.audit.timeline import Call, calls_of
-from sightline.errors import SightlineError
-from sightline.json_text import dumps
+from sightline.base.errors import SightlineError
+from sightline.base.records import Session
+from sightline.base.refs import format_ref, parse_ref
+from sightline.light.json_text import dumps
+from sightline.light.named_tuple import NamedTuple
 from sightline.log.session_events import FORKED, RESUMED, AgentMessage
 from sightline.log.session_history import events_of
 from sightline.log.view_text import view_text
-from sightline.named_tuple import NamedTuple
-from sightline.records import Session
-from sightline.refs import format_ref, parse_ref
 from sightline.shape.summary import one_line
 from sightline.store import Reading
 

@@ -4,9 +4,9 @@ from sightline.audit.coverage import cut_data, rounded
 from sightline.audit.held_lines import STATE_WORDS
 from sightline.audit.line_spans import written
 from sightline.audit.report.report import Report, ReportedOutput, ToldCall, halves
+from sightline.base.refs import format_ref
+from sightline.light.typing_names import Any
 from sightline.log.views import ref_of_shown
-from sightline.refs import format_ref
-from sightline.typing_names import Any
 
 
 def as_data(report: Report) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from sightline.audit.held_lines import HeldLines
 from sightline.audit.line_spans import Spans
 from sightline.audit.report import phrases as words
 from sightline.audit.report.report import Missed, Report, ReportedOutput, Stretch, ToldCall, halves
+from sightline.base.records import Note
 from sightline.log.notes import whereto
-from sightline.records import Note
 from sightline.shape.summary import counted
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"

@@ -18,7 +18,7 @@ from sightline.audit.findings import ALTERED, BROKEN, CUT, PARTIAL, UNTOLD
 from sightline.audit.held_lines import counts_told
 from sightline.audit.line_spans import Spans, size, written
 from sightline.audit.report.report import Report, ReportedOutput, ToldCall
-from sightline.records import Buffer
+from sightline.base.records import Buffer
 from sightline.shape.invisible_characters import fit_to_read
 from sightline.shape.summary import counted, human_bytes
 

@@ -23,13 +23,13 @@ from sightline.audit.line_spans import Span, Spans, minus, spans_of
 from sightline.audit.project_scope import buffers_in, calls_in
 from sightline.audit.timeline import BYTES_A_TOKEN, Call, CallTotals, calls_of, captured_by, totals_of
 from sightline.audit.verdict import Scope, Verdict, verdict_of
-from sightline.errors import SightlineError
+from sightline.base.errors import SightlineError
+from sightline.base.project import Project
+from sightline.base.records import Buffer, Note, View
+from sightline.light.named_tuple import NamedTuple
 from sightline.log.notes import list_notes, notes_for
 from sightline.log.session_list import SessionFacts, list_sessions
 from sightline.log.view_text import TextGone, view_text
-from sightline.named_tuple import NamedTuple
-from sightline.project import Project
-from sightline.records import Buffer, Note, View
 from sightline.shape.clean import clean_line, clean_text
 from sightline.store import Reading, Target
 

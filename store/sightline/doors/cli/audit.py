@@ -17,11 +17,11 @@ from sightline.audit.findings import (
 )
 from sightline.audit.line_spans import spans_of, written
 from sightline.audit.verdict import Scope
-from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
-from sightline.doors.cli.output import Door, print_json, red, write_out
+from sightline.base.errors import UsageError
+from sightline.base.refs import format_ref, parse_ref
 from sightline.doors.cli.scope import add_scope, project_option, scope_of, since_of
-from sightline.errors import UsageError
-from sightline.refs import format_ref, parse_ref
+from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
+from sightline.doors.terminal.output import Door, print_json, red, write_out
 from sightline.shape.summary import one_line
 from sightline.store import Reading
 from sightline.verbs.printable_text import printable

@@ -2,9 +2,9 @@
 
 from sightline.audit.brief import as_data, as_markdown, as_text, make_brief
 from sightline.audit.evidence.languages import unread_of_scope
-from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
-from sightline.doors.cli.output import Door, print_json, write_out
 from sightline.doors.cli.scope import add_scope, scope_of
+from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
+from sightline.doors.terminal.output import Door, print_json, write_out
 from sightline.verbs.printable_text import printable
 
 

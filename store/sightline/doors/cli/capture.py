@@ -2,8 +2,8 @@
 
 import os
 
-from sightline.doors.cli.arguments import VERBOSITY_HELP, CommandParser, Namespace, command_parser
-from sightline.errors import UsageError
+from sightline.base.errors import UsageError
+from sightline.doors.terminal.arguments import VERBOSITY_HELP, CommandParser, Namespace, command_parser
 
 
 def parser(name: str) -> CommandParser:

@@ -1,9 +1,9 @@
 """The table of commands, grouped by who asks; the module of each is imported only when the command is called."""
 
-from sightline.typing_names import TYPE_CHECKING, Callable
+from sightline.light.typing_names import TYPE_CHECKING, Callable
 
 if TYPE_CHECKING:
-    from sightline.doors.cli.arguments import CommandParser, Namespace
+    from sightline.doors.terminal.arguments import CommandParser, Namespace
 
 GROUPS = {
     "Run and keep, as agents do": {

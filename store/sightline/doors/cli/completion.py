@@ -11,21 +11,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice, pairwise
 
-from sightline.config import STORE_VARIABLE, default_root
-from sightline.distribution import install_extra
-from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
+from sightline.base.distribution import install_extra
+from sightline.base.errors import SightlineError
+from sightline.base.profile import profile_names
+from sightline.base.refs import host_of
 from sightline.doors.cli.commands import COMMANDS, command_of
-from sightline.doors.cli.output import write_out
-from sightline.errors import SightlineError
+from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
+from sightline.doors.terminal.output import write_out
+from sightline.fleet.reader import shared_opener
+from sightline.light.typing_names import Any
 from sightline.log.call_names import call_name
 from sightline.log.session_list import list_sessions
-from sightline.profile import profile_names
-from sightline.refs import host_of
+from sightline.settings.config import STORE_VARIABLE, default_root
 from sightline.shape.budgets import MODES
 from sightline.shape.summary import one_line
-from sightline.shared import shared_opener
 from sightline.store import Reading, Store
-from sightline.typing_names import Any
 
 SHELLS = ("bash", "zsh", "fish")
 _OFFERED = 100  # nobody looks through more

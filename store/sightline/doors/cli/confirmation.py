@@ -3,7 +3,7 @@
 import os
 import sys
 
-from sightline.doors.cli.output import write_err
+from sightline.doors.terminal.output import write_err
 
 
 def can_ask() -> bool:

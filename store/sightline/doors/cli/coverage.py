@@ -5,13 +5,13 @@ from sightline.audit.buffer_failures import Failure, Unjudged, failures_if_quick
 from sightline.audit.coverage import Coverage, GradedLines, cut_data, most, rounded, told_share
 from sightline.audit.held_lines import STATE_WORDS, HeldCoverage, counts_told, held_of, is_told
 from sightline.audit.line_spans import Spans, size, written
-from sightline.doors.cli.arguments import CommandParser, Namespace, add_store, command_parser
-from sightline.doors.cli.output import Door, print_json, red, write_out
+from sightline.base.records import Buffer
+from sightline.base.refs import format_ref
+from sightline.doors.terminal.arguments import CommandParser, Namespace, add_store, command_parser
+from sightline.doors.terminal.output import Door, print_json, red, write_out
+from sightline.light.typing_names import Any
 from sightline.log.session_list import find_session
-from sightline.records import Buffer
-from sightline.refs import format_ref
 from sightline.store import Target
-from sightline.typing_names import Any
 from sightline.verbs.printable_text import printable
 
 _LISTED = 8

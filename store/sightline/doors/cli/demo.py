@@ -12,10 +12,10 @@ import subprocess
 import sys
 import tempfile
 
-from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.cli.inspector import inspector
-from sightline.doors.cli.output import dim, write_out
-from sightline.named_tuple import NamedTuple
+from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
+from sightline.doors.terminal.output import dim, write_out
+from sightline.light.named_tuple import NamedTuple
 
 _AGENT, _PERSON = "demo-agent", "demo-person"
 LOG_SECONDS = 60

@@ -14,13 +14,13 @@ from sightline.audit.evidence.session_evidence import (
     SessionEvidence,
     evidence_of,
 )
-from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
-from sightline.doors.cli.output import Door, print_json, red, write_out
+from sightline.base.records import Session
+from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
+from sightline.doors.terminal.output import Door, print_json, red, write_out
+from sightline.light.typing_names import Any
 from sightline.log.session_list import find_session, list_sessions
 from sightline.log.sessions import is_onlooker
-from sightline.records import Session
 from sightline.shape.summary import one_line
-from sightline.typing_names import Any
 from sightline.verbs.printable_text import printable
 
 _CHARACTERS = 160

@@ -6,11 +6,11 @@ from urllib.parse import unquote, urlsplit
 
 from sightline.audit.otlp import Spans, spans_of, traces_data
 from sightline.audit.timeline import calls_of
-from sightline.distribution import version
-from sightline.doors.cli.arguments import CommandParser, Namespace, add_store, command_parser
-from sightline.doors.cli.output import Door, write_err, write_file, write_out
-from sightline.errors import SightlineError, UsageError
-from sightline.json_text import dumps, loads
+from sightline.base.distribution import version
+from sightline.base.errors import SightlineError, UsageError
+from sightline.doors.terminal.arguments import CommandParser, Namespace, add_store, command_parser
+from sightline.doors.terminal.output import Door, write_err, write_file, write_out
+from sightline.light.json_text import dumps, loads
 from sightline.log.session_list import find_session
 
 _SPANS_A_REQUEST = 500

@@ -5,12 +5,12 @@ import os
 from argparse import ArgumentTypeError
 from collections.abc import Iterator
 
-from sightline.config import default_root, load_settings
-from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
-from sightline.doors.cli.output import print_json, red, write_err, write_out
-from sightline.errors import SightlineError, StoreFailed, UsageError
+from sightline.base.errors import SightlineError, StoreFailed, UsageError
+from sightline.base.private_files import new_file, write_all
+from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
+from sightline.doors.terminal.output import print_json, red, write_err, write_out
 from sightline.fleet import ExtraMissing
-from sightline.private_files import new_file, write_all
+from sightline.settings.config import default_root, load_settings
 from sightline.shape.summary import counted, human_bytes
 from sightline.verbs.printable_text import printable
 

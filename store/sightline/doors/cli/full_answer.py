@@ -6,10 +6,10 @@ that would act on the terminal.
 
 import os
 
-from sightline.doors.cli.output import Door, dim, write_all, write_err, write_out
-from sightline.errors import StoreFailed
+from sightline.base.errors import StoreFailed
+from sightline.base.sha256 import new_sha256
+from sightline.doors.terminal.output import Door, dim, write_all, write_err, write_out
 from sightline.log.views import record_view
-from sightline.sha256 import new_sha256
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.clean import clean_text
 from sightline.shape.segments import Segment

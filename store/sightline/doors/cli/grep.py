@@ -1,8 +1,8 @@
 """``sightline grep``: finds matching lines in many outputs, of this machine or of all hosts."""
 
-from sightline.doors.cli.arguments import CommandParser, Namespace, add_store, command_parser
 from sightline.doors.cli.list import add_narrowing, match_of
-from sightline.doors.cli.output import Door
+from sightline.doors.terminal.arguments import CommandParser, Namespace, add_store, command_parser
+from sightline.doors.terminal.output import Door
 from sightline.verbs.grep_outputs import LIMIT, VERB, GrepRequest, grep_outputs
 
 

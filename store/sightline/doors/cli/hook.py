@@ -1,8 +1,8 @@
 """``sightline hook``: answers one event of a harness, with JSON in and JSON out; settings name a faster way to it."""
 
-from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
-from sightline.doors.hooks.event import main as answer
-from sightline.errors import UsageError
+from sightline.agents.hooks.event import main as answer
+from sightline.base.errors import UsageError
+from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
 from sightline.harnesses import known
 from sightline.harnesses.base import DEFAULT_MODE, MODES, Harness
 

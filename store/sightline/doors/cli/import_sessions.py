@@ -5,15 +5,15 @@ import os
 import threading
 from collections.abc import Iterable
 
-from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
+from sightline.agents.past_sessions.follower import Follower
+from sightline.agents.past_sessions.importer import ImportCounts, Importer
+from sightline.agents.past_sessions.live_transcript import catch_up
 from sightline.doors.cli.confirmation import can_ask, is_agreed
-from sightline.doors.cli.output import dim, print_json, write_err, write_out
-from sightline.doors.cli.progress_line import ProgressLine, bar
+from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
+from sightline.doors.terminal.output import dim, print_json, write_err, write_out
+from sightline.doors.terminal.progress_line import ProgressLine, bar
 from sightline.harnesses.formats import TranscriptSource, find_sources, transcribing, usual_places
 from sightline.harnesses.transcript import NotReadable
-from sightline.imports.follower import Follower
-from sightline.imports.importer import ImportCounts, Importer
-from sightline.imports.live_transcript import catch_up
 from sightline.shape.summary import human_bytes
 from sightline.store import Store
 from sightline.verbs.printable_text import printable

@@ -3,13 +3,9 @@
 import difflib
 import os
 
-from sightline.config import default_root, judge_store
-from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
-from sightline.doors.cli.confirmation import can_ask, is_agreed
-from sightline.doors.cli.output import dim, green, print_json, red, write_err, write_out
-from sightline.doors.install.claude_plugin import make_plugin, rules_to_add
-from sightline.doors.install.harness_health import Present, present_harnesses
-from sightline.doors.install.harness_settings import (
+from sightline.agents.install.claude_plugin import make_plugin, rules_to_add
+from sightline.agents.install.harness_health import Present, present_harnesses
+from sightline.agents.install.harness_settings import (
     PROJECT,
     SCOPES,
     USER,
@@ -21,15 +17,19 @@ from sightline.doors.install.harness_settings import (
     places_of,
     targets_of,
 )
-from sightline.doors.install.installation import Done, install, uninstall
-from sightline.doors.install.installation_record import Record
-from sightline.doors.install.redaction_offer import QUESTION, is_open, turn_on
-from sightline.doors.install.status import status_of
-from sightline.entry_points import refresh_plugins
-from sightline.errors import SightlineError, UsageError
+from sightline.agents.install.installation import Done, install, uninstall
+from sightline.agents.install.installation_record import Record
+from sightline.agents.install.redaction_offer import QUESTION, is_open, turn_on
+from sightline.agents.install.status import status_of
+from sightline.base.errors import SightlineError, UsageError
+from sightline.doors.cli.confirmation import can_ask, is_agreed
+from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
+from sightline.doors.terminal.output import dim, green, print_json, red, write_err, write_out
 from sightline.harnesses.base import DEFAULT_MODE, MODES, Harness
+from sightline.light.typing_names import Any
+from sightline.settings.config import default_root, judge_store
+from sightline.settings.entry_points import refresh_plugins
 from sightline.store import Layout
-from sightline.typing_names import Any
 from sightline.verbs.printable_text import printable
 
 _MODES = (

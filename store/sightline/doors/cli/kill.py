@@ -1,7 +1,7 @@
 """``sightline kill``: ends running commands, with all that they started."""
 
-from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
-from sightline.doors.cli.output import Door
+from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
+from sightline.doors.terminal.output import Door
 from sightline.verbs.kill import KillRequest, kill
 
 VERB = "kill"

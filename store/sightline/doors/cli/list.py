@@ -2,8 +2,8 @@
 
 import os
 
-from sightline.doors.cli.arguments import CommandParser, Namespace, add_store, command_parser
-from sightline.doors.cli.output import Door, json_text, write_err, write_out
+from sightline.doors.terminal.arguments import CommandParser, Namespace, add_store, command_parser
+from sightline.doors.terminal.output import Door, json_text, write_err, write_out
 from sightline.log.views import Shows
 from sightline.shape.segments import Segment
 from sightline.verbs.delivery import deliver

@@ -7,9 +7,9 @@ import gc
 import os
 import sys
 
+from sightline.base.errors import SightlineError
 from sightline.doors.cli.commands import COMMANDS, GROUPS, command_of, expect_end
-from sightline.errors import SightlineError
-from sightline.typing_names import NoReturn, Sequence
+from sightline.light.typing_names import NoReturn, Sequence
 
 _GARBAGE_OBJECTS = 10_000  # most commands make fewer objects, and a collection takes a millisecond
 
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _dispatch(list(arguments))
     except SightlineError as error:  # it failed before there was a store to log it in
-        from sightline.doors.cli.output import tell_error  # 25 ms, with the store
+        from sightline.doors.terminal.output import tell_error  # 25 ms, with the store
 
         return tell_error(error)
     except BrokenPipeError:
@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:  # the store's failures get a plain message, our faults a traceback
         if type(error).__module__ != "sqlite3" and not isinstance(error, OSError):  # by name: few need the import
             raise
-        from sightline.doors.cli.output import tell_store_failure  # it is loaded by then
+        from sightline.doors.terminal.output import tell_store_failure  # it is loaded by then
 
         return tell_store_failure(error)
     except KeyboardInterrupt:
@@ -95,7 +95,7 @@ def _dispatch(words: list[str]) -> int:
         print(_overview())
         return 0
     if name in ("-V", "--version"):
-        from sightline.distribution import version
+        from sightline.base.distribution import version
 
         print(f"sightline {version() or '(not installed)'}")
         return 0
@@ -146,7 +146,7 @@ def _inspect(words: list[str]) -> int:
 
     opened = None
     if store or os.environ.get("SIGHTLINE_STORE"):
-        from sightline.shared import shared_opener  # few commands read more than this machine's store
+        from sightline.fleet.reader import shared_opener  # few commands read more than this machine's store
 
         opened = shared_opener(store, offline=offline)
     elif offline:

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from sightline.distribution import version
-from sightline.doors.cli.arguments import SUPPRESS, CommandParser, Namespace, command_parser
+from sightline.base.distribution import version
 from sightline.doors.cli.commands import GROUPS, command_of
-from sightline.doors.cli.output import write_out
+from sightline.doors.terminal.arguments import SUPPRESS, CommandParser, Namespace, command_parser
+from sightline.doors.terminal.output import write_out
 
 
 def parser(name: str) -> CommandParser:

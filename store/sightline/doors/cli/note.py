@@ -2,14 +2,14 @@
 
 import time
 
-from sightline.doors.cli.arguments import CommandParser, Namespace, add_store, command_parser
-from sightline.doors.cli.output import Door, print_json, write_out
-from sightline.errors import UsageError
+from sightline.base.errors import UsageError
+from sightline.base.records import Note
+from sightline.doors.terminal.arguments import CommandParser, Namespace, add_store, command_parser
+from sightline.doors.terminal.output import Door, print_json, write_out
+from sightline.light.typing_names import Any
 from sightline.log.notes import ANYONE, list_notes, send_note, whereto, write_note
 from sightline.log.session_list import find_session
-from sightline.records import Note
 from sightline.store import Target
-from sightline.typing_names import Any
 from sightline.verbs.line_pieces import open_lines
 from sightline.verbs.printable_text import printable
 

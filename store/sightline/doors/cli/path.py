@@ -1,7 +1,7 @@
 """``sightline path``: prints the path of a stream's file, so that any tool can read it."""
 
-from sightline.doors.cli.arguments import CommandParser, Namespace, add_store, command_parser
-from sightline.doors.cli.output import Door, print_json, write_err, write_out
+from sightline.doors.terminal.arguments import CommandParser, Namespace, add_store, command_parser
+from sightline.doors.terminal.output import Door, print_json, write_err, write_out
 from sightline.store import Target
 
 

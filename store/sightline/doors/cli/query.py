@@ -1,10 +1,17 @@
 """``sightline query``: asks outputs by ordinary Unix filters over refs, read-only."""
 
-from sightline.doors.cli.arguments import REMAINDER, CommandParser, Namespace, add_store, after_dashes, command_parser
+from sightline.base.refs import looks_like_a_ref
 from sightline.doors.cli.full_answer import FullAnswer
-from sightline.doors.cli.output import Door
+from sightline.doors.terminal.arguments import (
+    REMAINDER,
+    CommandParser,
+    Namespace,
+    add_store,
+    after_dashes,
+    command_parser,
+)
+from sightline.doors.terminal.output import Door
 from sightline.pipeline.query_words import quoted
-from sightline.refs import looks_like_a_ref
 from sightline.verbs.query import VERB, QueryRequest, query
 
 

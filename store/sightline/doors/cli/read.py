@@ -2,10 +2,10 @@
 
 import os
 
-from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
-from sightline.doors.cli.output import Door
-from sightline.errors import BadRange
-from sightline.refs import parse_lines
+from sightline.base.errors import BadRange
+from sightline.base.refs import parse_lines
+from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
+from sightline.doors.terminal.output import Door
 from sightline.verbs.read_file import VERB, FileRequest, read_file
 
 

@@ -5,10 +5,10 @@ from sightline.audit.report.html import render_html
 from sightline.audit.report.markdown import render_markdown
 from sightline.audit.report.report import gather
 from sightline.audit.verdict import Scope
-from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
-from sightline.doors.cli.output import Door, write_err, write_file, write_out
 from sightline.doors.cli.scope import add_scope, scope_of
-from sightline.json_text import dumps
+from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
+from sightline.doors.terminal.output import Door, write_err, write_file, write_out
+from sightline.light.json_text import dumps
 
 _FORMATS = {"html": ".html", "md": ".md", "json": ".json"}
 

@@ -1,11 +1,11 @@
 """``sightline pin``, ``unpin``, ``rm`` and ``gc``: decide which outputs stay and which go."""
 
-from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
-from sightline.doors.cli.output import Door, print_json, write_out
-from sightline.errors import ExpiredRef
+from sightline.base.errors import ExpiredRef
+from sightline.base.records import Buffer
+from sightline.base.refs import format_ref
+from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
+from sightline.doors.terminal.output import Door, print_json, write_out
 from sightline.log import retention
-from sightline.records import Buffer
-from sightline.refs import format_ref
 from sightline.shape.summary import human_bytes
 
 _WAITS = (

@@ -6,12 +6,13 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
-from sightline.doors.cli.output import Door, print_json, red, write_out
-from sightline.errors import UsageError
-from sightline.plugins import own_rules, rule_files
-from sightline.private_files import make_folder, write_atomically
-from sightline.regular_files import read_regular
+from sightline.base.errors import UsageError
+from sightline.base.private_files import make_folder, write_atomically
+from sightline.base.regular_files import read_regular
+from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
+from sightline.doors.terminal.output import Door, print_json, red, write_out
+from sightline.light.typing_names import Any
+from sightline.settings.plugins import own_rules, rule_files
 from sightline.shape.clean import clean_line
 from sightline.shape.failure.catalogue import RuleFile, with_added
 from sightline.shape.failure.examination import Examination
@@ -25,7 +26,6 @@ from sightline.shell_words.answers import Wrote, answer_of
 from sightline.shell_words.lexer import Unclear
 from sightline.shell_words.programs import programs_of
 from sightline.store import Target
-from sightline.typing_names import Any
 from sightline.verbs.printable_text import printable
 
 _SHOWN_LINES = 200

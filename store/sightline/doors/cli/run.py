@@ -2,8 +2,11 @@
 
 import os
 
+from sightline.base.errors import UsageError
+from sightline.base.records import Buffer
+from sightline.base.refs import format_ref
 from sightline.capture.command import CommandCapture
-from sightline.doors.cli.arguments import (
+from sightline.doors.terminal.arguments import (
     REMAINDER,
     VERBOSITY_HELP,
     CommandParser,
@@ -12,15 +15,12 @@ from sightline.doors.cli.arguments import (
     command_parser,
     seconds,
 )
-from sightline.doors.cli.output import Door, dim, log_streamed, passing_on, write_err
-from sightline.errors import UsageError
+from sightline.doors.terminal.output import Door, dim, log_streamed, passing_on, write_err
+from sightline.light.plain_signal import signal
+from sightline.light.typing_names import Any
 from sightline.log.sessions import is_person
-from sightline.plain_signal import signal
-from sightline.records import Buffer
-from sightline.refs import format_ref
 from sightline.shape.segments import Segment
 from sightline.store import Target
-from sightline.typing_names import Any
 from sightline.verbs import late
 from sightline.verbs.command_view import ending_of
 from sightline.verbs.delivery import deliver

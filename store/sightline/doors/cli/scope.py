@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from sightline.audit.project_scope import buffers_in, calls_in
 from sightline.audit.timeline import Call, calls_of, captured_by
 from sightline.audit.verdict import Scope
-from sightline.doors.cli.arguments import CommandParser, add_store
-from sightline.errors import UsageError
+from sightline.base.errors import UsageError
+from sightline.base.project import Project, find_project, project_of
+from sightline.base.records import Buffer
+from sightline.doors.terminal.arguments import CommandParser, add_store
+from sightline.light.typing_names import Any
 from sightline.log.session_list import find_session, list_sessions
-from sightline.project import Project, find_project, project_of
-from sightline.records import Buffer
 from sightline.store import Reading
-from sightline.typing_names import Any
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _AGE = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])")

@@ -1,10 +1,10 @@
 """``sightline secrets``: finds secrets of known formats in what is stored, and purges the outputs that hold them."""
 
-from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
-from sightline.doors.cli.output import Door, print_json, write_err, write_out
-from sightline.doors.cli.progress_line import ProgressLine, bar
+from sightline.base.refs import format_ref
+from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
+from sightline.doors.terminal.output import Door, print_json, write_err, write_out
+from sightline.doors.terminal.progress_line import ProgressLine, bar
 from sightline.log import retention
-from sightline.refs import format_ref
 from sightline.shape.summary import counted
 from sightline.verbs.list_outputs import ListRequest, find_buffers
 from sightline.verbs.printable_text import printable

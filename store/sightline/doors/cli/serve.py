@@ -3,13 +3,13 @@
 import contextlib
 import os
 
-from sightline.config import STORE_VARIABLE
-from sightline.distribution import install_extra
-from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
+from sightline.base.distribution import install_extra
+from sightline.base.errors import SightlineError, UsageError
 from sightline.doors.cli.inspector import inspector
-from sightline.doors.cli.output import dim, write_err, write_out
-from sightline.errors import SightlineError, UsageError
-from sightline.shared import shared_opener
+from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
+from sightline.doors.terminal.output import dim, write_err, write_out
+from sightline.fleet.reader import shared_opener
+from sightline.settings.config import STORE_VARIABLE
 from sightline.store import Reading, Store
 
 

@@ -3,16 +3,16 @@
 import time
 
 from sightline.audit.project_scope import sessions_in
-from sightline.doors.cli.arguments import CommandParser, Namespace, add_store, command_parser
-from sightline.doors.cli.output import Door, print_json, write_out
+from sightline.base.errors import UsageError
+from sightline.base.refs import format_ref
 from sightline.doors.cli.scope import add_project, project_option
-from sightline.errors import UsageError
+from sightline.doors.terminal.arguments import CommandParser, Namespace, add_store, command_parser
+from sightline.doors.terminal.output import Door, print_json, write_out
+from sightline.light.typing_names import Any
 from sightline.log.call_names import call_name
 from sightline.log.retention import remove_session
 from sightline.log.session_list import SessionFacts, belongings_of, find_session, list_sessions, rename_session
-from sightline.refs import format_ref
 from sightline.shape.summary import human_bytes
-from sightline.typing_names import Any
 from sightline.verbs.list_outputs import named_in
 from sightline.verbs.printable_text import printable
 from sightline.verbs.reply import state_in_words

@@ -8,13 +8,13 @@ import threading
 import time
 from xml.sax.saxutils import escape
 
-from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser, seconds
-from sightline.doors.cli.output import print_json, write_out
-from sightline.doors.cli.progress_line import ProgressLine, bar
+from sightline.base.threads import share_one_heap
+from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser, seconds
+from sightline.doors.terminal.output import print_json, write_out
+from sightline.doors.terminal.progress_line import ProgressLine, bar
 from sightline.fleet import ExtraMissing
 from sightline.shape.summary import counted, human_bytes
 from sightline.store import Store
-from sightline.threads import share_one_heap
 from sightline.verbs.printable_text import printable
 
 try:

@@ -1,8 +1,8 @@
 """``sightline show``: shows a part of a buffer, as read_output shows it to an agent."""
 
-from sightline.doors.cli.arguments import CommandParser, Namespace, add_store, command_parser, seconds
-from sightline.doors.cli.output import Door
-from sightline.profile import DEFAULT
+from sightline.base.profile import DEFAULT
+from sightline.doors.terminal.arguments import CommandParser, Namespace, add_store, command_parser, seconds
+from sightline.doors.terminal.output import Door
 from sightline.verbs.read_output import VERB, ReadRequest, read_output
 
 

@@ -2,9 +2,9 @@
 
 import os
 
-from sightline.doors.cli.arguments import CommandParser, Namespace, add_store, command_parser
-from sightline.doors.cli.output import Door, print_json, write_out
 from sightline.doors.cli.views import as_data
+from sightline.doors.terminal.arguments import CommandParser, Namespace, add_store, command_parser
+from sightline.doors.terminal.output import Door, print_json, write_out
 from sightline.log.log_index import find_view
 from sightline.log.view_text import view_text
 from sightline.shape.clean import clean_text

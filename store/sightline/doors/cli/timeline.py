@@ -9,19 +9,19 @@ from sightline.audit.coverage import percent, rounded, told_share
 from sightline.audit.held_lines import HeldTokens, Holdings, Loss, held_tokens, losses_of
 from sightline.audit.timeline import BYTES_A_TOKEN, Call, CallFilter, CallTotals, filtered, totals_of
 from sightline.audit.verdict import Verdict, verdict_of
-from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
+from sightline.base.refs import format_ref
 from sightline.doors.cli.note import as_data as note_data
 from sightline.doors.cli.note import row as note_row
-from sightline.doors.cli.output import Door, print_json, red, write_out
 from sightline.doors.cli.scope import add_scope, calls_in_scope, captured_in_scope, scope_of
 from sightline.doors.cli.views import as_data as view_data
 from sightline.doors.cli.views import gone_of
+from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
+from sightline.doors.terminal.output import Door, print_json, red, write_out
+from sightline.light.typing_names import Any
 from sightline.log.notes import list_notes, notes_for
 from sightline.log.sessions import session_title
-from sightline.refs import format_ref
 from sightline.shape.summary import counted, human_bytes, one_line
 from sightline.store import Reading
-from sightline.typing_names import Any
 from sightline.verbs.printable_text import printable
 
 _ASKED_CHARACTERS = 90

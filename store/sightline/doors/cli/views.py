@@ -3,19 +3,19 @@
 import sys
 import time
 
-from sightline.doors.cli.arguments import CommandParser, Namespace, add_store, command_parser
-from sightline.doors.cli.output import Door, print_json, write_out
-from sightline.errors import UsageError
-from sightline.json_text import loads
-from sightline.light_library import cache
+from sightline.base.errors import UsageError
+from sightline.base.records import Buffer, IndexedView, View
+from sightline.base.refs import format_ref, host_of
+from sightline.doors.terminal.arguments import CommandParser, Namespace, add_store, command_parser
+from sightline.doors.terminal.output import Door, print_json, write_out
+from sightline.light.json_text import loads
+from sightline.light.library import cache
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Callable
 from sightline.log.call_names import name_of_view
 from sightline.log.log_index import list_views
 from sightline.log.session_list import find_session
 from sightline.log.views import ref_of_shown
-from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer, IndexedView, View
-from sightline.refs import format_ref, host_of
-from sightline.typing_names import Callable
 from sightline.verbs.printable_text import printable
 
 _LIMIT = 50

@@ -5,6 +5,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 
+from sightline.base.check_result import Advance, CheckResult
+from sightline.base.errors import OfNewerVersion, SightlineError, UnsafeStore
+from sightline.base.private_files import open_private, remove_folder
+from sightline.base.records import Buffer
+from sightline.base.refs import format_ref
 from sightline.capture.repair import (
     SEALED_MODE,
     has_streams,
@@ -15,12 +20,7 @@ from sightline.capture.repair import (
     record_on_disk,
     write_record,
 )
-from sightline.doors.doctor.check_result import Advance, CheckResult
 from sightline.doors.doctor.files import Derived, check_files, is_old
-from sightline.errors import OfNewerVersion, SightlineError, UnsafeStore
-from sightline.private_files import open_private, remove_folder
-from sightline.records import Buffer
-from sightline.refs import format_ref
 from sightline.shape.summary import human_bytes
 from sightline.store import Store
 from sightline.verbs.printable_text import printable

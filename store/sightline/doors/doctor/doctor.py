@@ -6,27 +6,27 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from sightline.agents.hooks.before_tool import why_left_alone
+from sightline.base.check_result import Advance, CheckResult, unheard
+from sightline.base.distribution import FORMER, NAME, versions_of
+from sightline.base.errors import SightlineError
+from sightline.base.ownership import others_could_write
+from sightline.base.private_files import FOLDER_MODE
+from sightline.base.records import Buffer
+from sightline.base.refs import format_ref
 from sightline.capture.repair import dead_captures, end_dead_captures, misplaced_index, network_disk, rebuild_index
-from sightline.distribution import FORMER, NAME, versions_of
 from sightline.doors.doctor.buffers import check_folders, check_records
-from sightline.doors.doctor.check_result import Advance, CheckResult, unheard
 from sightline.doors.doctor.files import Derived, check_files
 from sightline.doors.doctor.views import check_views
-from sightline.doors.hooks.before_tool import why_left_alone
-from sightline.entry_points import Checked, refresh_plugins
-from sightline.errors import SightlineError
 from sightline.harnesses import find as find_harness
 from sightline.harnesses import load_harness
 from sightline.harnesses.base import Harness
-from sightline.ownership import others_could_write
 from sightline.pipeline.options import GRAMMARS
-from sightline.plugins import own_rules, read_plugins
-from sightline.private_files import FOLDER_MODE
-from sightline.records import Buffer
-from sightline.refs import format_ref
 from sightline.search.errors import ProgramMissing
 from sightline.search.executables import executable_of, find
 from sightline.search.sandbox import describe
+from sightline.settings.entry_points import Checked, refresh_plugins
+from sightline.settings.plugins import own_rules, read_plugins
 from sightline.shape.summary import human_bytes
 from sightline.store import Store, cause_of, is_broken
 from sightline.verbs.printable_text import printable

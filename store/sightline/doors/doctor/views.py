@@ -3,12 +3,12 @@
 import contextlib
 from collections.abc import Iterator
 
-from sightline.doors.doctor.check_result import Advance, CheckResult
-from sightline.errors import OfNewerVersion, SightlineError
+from sightline.base.check_result import Advance, CheckResult
+from sightline.base.errors import OfNewerVersion, SightlineError
+from sightline.light.typing_names import Any
 from sightline.log import log
 from sightline.log.log_index import fill_index, last_known, rebuild_views, verify_log
 from sightline.store import Store
-from sightline.typing_names import Any
 
 _PAGE = 1_000
 _TOLD_VIEWS = 10

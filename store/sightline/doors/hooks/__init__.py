@@ -1,1 +1,1 @@
-"""What harnesses start at each event of their own tools."""
+"""The place that settings written by 0.2.0 name; hooks themselves lie in `agents`."""

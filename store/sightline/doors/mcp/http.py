@@ -13,8 +13,13 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from sightline.distribution import install_extra, version
-from sightline.doors.mcp.protocol import (
+from sightline.base.distribution import install_extra, version
+from sightline.base.errors import UnsafeStore, UsageError
+from sightline.base.http_guard import Guard, Refusal, address_of
+from sightline.base.ownership import others_could_write
+from sightline.base.private_files import open_private, read_file, write_all
+from sightline.doors.mcp.signals import call_at_signals, ignore_signals
+from sightline.doors.tools.protocol import (
     EVERY_SECONDS,
     Context,
     OpenCall,
@@ -24,15 +29,10 @@ from sightline.doors.mcp.protocol import (
     finished,
     wanted_uris,
 )
-from sightline.doors.mcp.service import METHODS, Handler, Service
-from sightline.doors.mcp.signals import call_at_signals, ignore_signals
-from sightline.doors.mcp.tools import Options
-from sightline.errors import UnsafeStore, UsageError
-from sightline.http_guard import Guard, Refusal, address_of
-from sightline.ownership import others_could_write
-from sightline.private_files import open_private, read_file, write_all
+from sightline.doors.tools.service import METHODS, Handler, Service
+from sightline.doors.tools.tools import Options
+from sightline.light.typing_names import Any
 from sightline.store import Layout
-from sightline.typing_names import Any
 
 try:
     import mcp_types as types

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Callable
 from types import FrameType
 
-from sightline.typing_names import NoReturn
+from sightline.light.typing_names import NoReturn
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 

@@ -4,8 +4,10 @@ import select
 import threading
 import time
 
-from sightline.doors.mcp.line_io import LineReader, LineTooLong, LineWriter
-from sightline.doors.mcp.protocol import (
+from sightline.base.errors import OutOfProcesses
+from sightline.base.threads import start_thread
+from sightline.doors.tools.line_io import LineReader, LineTooLong, LineWriter
+from sightline.doors.tools.protocol import (
     BATCHES,
     EVERY_SECONDS,
     INTERNAL_ERROR,
@@ -37,11 +39,9 @@ from sightline.doors.mcp.protocol import (
     result_of,
     wanted_uris,
 )
-from sightline.doors.mcp.service import Service
-from sightline.errors import OutOfProcesses
-from sightline.light_library import partial, suppress
-from sightline.threads import start_thread
-from sightline.typing_names import Any, Callable
+from sightline.doors.tools.service import Service
+from sightline.light.library import partial, suppress
+from sightline.light.typing_names import Any, Callable
 
 LINE_LIMIT_BYTES = 16 << 20
 """A longer request is refused unread; no command or query needs that much."""
@@ -192,7 +192,9 @@ class StdioServer:
             if method == "initialize":
                 context = self._opened = opened_by(params)
                 if has_roots(params) and not self._service.options.root:
-                    from sightline.doors.mcp.roots import ClientRoots  # `urllib` takes 4 ms, and few clients have roots
+                    from sightline.doors.tools.roots import (
+                        ClientRoots,  # `urllib` takes 4 ms, and few clients have roots
+                    )
 
                     self._service.roots = ClientRoots(self._send)
         except Rejected as rejection:

@@ -7,10 +7,10 @@ import threading
 import time
 from collections.abc import Iterator
 
-from sightline.doors.mcp.protocol import META, Context, Id, client_label
-from sightline.json_text import TooDeep
-from sightline.named_tuple import NamedTuple
-from sightline.typing_names import TYPE_CHECKING, Any
+from sightline.doors.tools.protocol import META, Context, Id, client_label
+from sightline.light.json_text import TooDeep
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # loaded only when a call takes long
     from sightline.store import Recording

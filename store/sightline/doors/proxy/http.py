@@ -12,9 +12,11 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 
-from sightline.distribution import install_extra
-from sightline.doors.mcp.line_io import LineWriter, PassingLines
-from sightline.doors.mcp.protocol import (
+from sightline.base.distribution import install_extra
+from sightline.base.errors import SightlineError, UsageError
+from sightline.doors.proxy.relay import Proxy
+from sightline.doors.tools.line_io import LineWriter, PassingLines
+from sightline.doors.tools.protocol import (
     INVALID_REQUEST,
     META,
     CallRequest,
@@ -26,10 +28,8 @@ from sightline.doors.mcp.protocol import (
     encode,
     error_of,
 )
-from sightline.doors.proxy.relay import Proxy
-from sightline.errors import SightlineError, UsageError
-from sightline.json_text import loads
-from sightline.typing_names import Any
+from sightline.light.json_text import loads
+from sightline.light.typing_names import Any
 
 try:
     import anyio

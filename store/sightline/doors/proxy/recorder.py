@@ -5,22 +5,22 @@ import time
 from collections import deque
 from collections.abc import Callable
 
+from sightline.base.errors import SightlineError
+from sightline.base.records import TOOL_FAILED, Buffer, Session
 from sightline.capture.result import call_text, capture_result
-from sightline.config import working_directory
-from sightline.doors.mcp.handlers import Caller, render, result_of
-from sightline.doors.mcp.protocol import Context
-from sightline.doors.mcp.service import Service
 from sightline.doors.proxy.calls import CallLedger, ProxiedCall, dumped
 from sightline.doors.proxy.results import Result, is_error, parts_of, read_result, told, with_content, without_secrets
-from sightline.errors import SightlineError
+from sightline.doors.tools.handlers import Caller, render, result_of
+from sightline.doors.tools.protocol import Context
+from sightline.doors.tools.service import Service
+from sightline.light.typing_names import Any
 from sightline.log.log import LogWriter
 from sightline.log.sessions import header_of
 from sightline.log.views import Appended, Shows, append_view, index_view
-from sightline.records import TOOL_FAILED, Buffer, Session
+from sightline.settings.config import working_directory
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.segments import Segment
 from sightline.store import Recording
-from sightline.typing_names import Any
 from sightline.verbs.delivery import deliver
 from sightline.verbs.result_view import result_reply
 from sightline.verbs.structured_view import sampling_of

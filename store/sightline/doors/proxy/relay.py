@@ -13,23 +13,9 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator
 
-from sightline.config import default_root, load_settings, working_directory
-from sightline.doors.mcp.line_io import LineWriter
-from sightline.doors.mcp.protocol import (
-    INTERNAL_ERROR,
-    META,
-    Context,
-    Id,
-    OpenCall,
-    Outcome,
-    Rejected,
-    encode,
-    error_of,
-    finished,
-    result_of,
-)
-from sightline.doors.mcp.service import Service
-from sightline.doors.mcp.tools import Options, calls_in, definitions
+from sightline.base.errors import OutOfProcesses, SightlineError
+from sightline.base.profile import check_profile_name
+from sightline.base.threads import start_thread
 from sightline.doors.proxy.calls import (
     LOOKS_LIKE_OURS,
     CallLedger,
@@ -43,12 +29,26 @@ from sightline.doors.proxy.calls import (
     parsed,
     written,
 )
-from sightline.errors import OutOfProcesses, SightlineError
-from sightline.json_text import loads
-from sightline.profile import check_profile_name
+from sightline.doors.tools.line_io import LineWriter
+from sightline.doors.tools.protocol import (
+    INTERNAL_ERROR,
+    META,
+    Context,
+    Id,
+    OpenCall,
+    Outcome,
+    Rejected,
+    encode,
+    error_of,
+    finished,
+    result_of,
+)
+from sightline.doors.tools.service import Service
+from sightline.doors.tools.tools import Options, calls_in, definitions
+from sightline.light.json_text import loads
+from sightline.light.typing_names import TYPE_CHECKING, Any
+from sightline.settings.config import default_root, load_settings, working_directory
 from sightline.store import Layout
-from sightline.threads import start_thread
-from sightline.typing_names import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # loaded while the server starts
     from sightline.doors.proxy.recorder import CallRecorder

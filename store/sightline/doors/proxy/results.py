@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from sightline.capture.result import TEXT_MIME, ResultBlock, blocks_of
 from sightline.doors.proxy.calls import dumped
-from sightline.json_text import first_value, loads
-from sightline.named_tuple import NamedTuple
+from sightline.light.json_text import first_value, loads
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any
 from sightline.redact.hiding import Redaction
 from sightline.shape import markers
-from sightline.typing_names import Any
 
 IMAGE_BYTES = 1 << 16
 """An image, a sound or an encoded resource of at most this size, as sent, stays in the reply."""

@@ -9,9 +9,9 @@ import os
 import signal
 import threading
 
+from sightline.base.errors import OutOfProcesses
+from sightline.base.threads import start_thread
 from sightline.capture.child import PIPE_BYTES, RESTORED_SIGNALS, not_started
-from sightline.errors import OutOfProcesses
-from sightline.threads import start_thread
 
 
 class ServerProcess:

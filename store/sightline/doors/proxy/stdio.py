@@ -9,12 +9,12 @@ import threading
 import time
 from collections.abc import Iterator
 
-from sightline.doors.mcp.line_io import LineWriter, PassingLines
+from sightline.base.errors import OutOfProcesses
+from sightline.base.private_files import write_all
+from sightline.base.threads import available_processors, start_thread
 from sightline.doors.proxy.relay import Proxy
 from sightline.doors.proxy.server import ServerProcess
-from sightline.errors import OutOfProcesses
-from sightline.private_files import write_all
-from sightline.threads import available_processors, start_thread
+from sightline.doors.tools.line_io import LineWriter, PassingLines
 
 CLIENT_GONE_SECONDS = 2.0
 """How long a server may run on after its client has gone before it gets SIGTERM, and how long after that SIGKILL."""

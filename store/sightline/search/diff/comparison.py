@@ -7,7 +7,7 @@ true and, if changes are shorter than a window, the same as from a comparison of
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.search.diff.engines import ENGINES, DiffWindow, Ignore, engine_of, run_engine
 from sightline.search.diff.hunks import Hunk, Hunks
 from sightline.search.diff.sides import Side

@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.search.diff.sides import FilePiece, Folders
 from sightline.search.errors import Cancelled, CompareFailed
 from sightline.search.executables import INTERPRETER_FOLDERS, Executable, gnu_diff

@@ -3,8 +3,8 @@
 from array import array
 from collections.abc import Iterator, Sequence
 
-from sightline.named_tuple import NamedTuple
-from sightline.typing_names import overload
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import overload
 
 
 class Hunk(NamedTuple):

@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
+from sightline.base.private_files import open_stored
+from sightline.base.records import Buffer
 from sightline.disk.streams import StreamReader
-from sightline.named_tuple import NamedTuple
-from sightline.private_files import open_stored
-from sightline.records import Buffer
+from sightline.light.named_tuple import NamedTuple
 from sightline.shape.source import LINE_LIMIT, Line
 from sightline.store import Reading, Stream, Target
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from rapidfuzz.distance import Indel
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.search.diff.engines import Ignore
 from sightline.search.diff.normaliser import DATES, HASHES, NUMBERS, TEMPORARY
 

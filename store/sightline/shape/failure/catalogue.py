@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from functools import cache, cached_property, lru_cache
 from types import MappingProxyType
 
-from sightline.named_tuple import NamedTuple
-from sightline.regular_files import read_regular
+from sightline.base.regular_files import read_regular
+from sightline.light.named_tuple import NamedTuple
 from sightline.shape.failure.tool_rules import KnownTool, Rule, known_in, parse_rules
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "rules")

@@ -6,7 +6,7 @@ A service says that a step failed, but seldom why; errors in other steps failed 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.shape.failure.classes import is_frame
 from sightline.shape.failure.judge import Judge, judged_part
 from sightline.shape.failure.prefilter import Prefilter

@@ -6,7 +6,7 @@ A line is judged only if it has one of a few literal stems, which are found with
 import re
 from functools import cache
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.shape.failure.tool_rules import LatePattern
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 
+from sightline.light.typing_names import TYPE_CHECKING
 from sightline.shape.clean import clean_line, without_colour
 from sightline.shape.failure.catalogue import Catalogue, RuleFile, built_in, with_added
 from sightline.shape.failure.ci_steps import Steps, find_steps
@@ -39,7 +40,6 @@ from sightline.shape.failure.tool_rules import BlockRule, FailureSort, Rule
 from sightline.shape.levels import is_log
 from sightline.shape.repeated_lines import Span, free_spans
 from sightline.shape.source import Source
-from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.shape.failure.limited_pattern import TimeLimit

@@ -7,7 +7,7 @@ A large output with few errors is read almost as fast as it is searched for a fe
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.shape.failure.judge import (
     CAUSE,
     ECHO,

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.shape.clean import clean_line, without_colour
 from sightline.shape.failure.classes import CLASSES, STEMS, class_of, kind_of
 from sightline.shape.failure.prefilter import NUMBERS

@@ -6,7 +6,7 @@ What a program reads, finds or looks up was written by others, so words of failu
 import re
 from collections.abc import Callable
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.shape.failure.judge import CAUSE, ECHO, EXCEPTION, EXIT, NAME, LineVerdict
 from sightline.shape.levels import is_error_entry
 from sightline.shell_words.lexer import Unclear

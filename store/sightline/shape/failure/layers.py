@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.shape.failure.ci_steps import CiStep, Steps, lines_above, spans_of_lines
 from sightline.shape.failure.classes import is_frame
 from sightline.shape.failure.failure_scan import FailureHit, Failures

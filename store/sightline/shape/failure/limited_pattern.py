@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 
 import regex
 
+from sightline.light.typing_names import Any
 from sightline.shape.failure.tool_rules import LatePattern, Rule
-from sightline.typing_names import Any
 
 VIEW_SECONDS = 0.05
 """The time for all patterns of one rule on one view, in seconds of processor time."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.shape.clean import clean_line
 from sightline.shape.failure.ci_steps import Steps
 from sightline.shape.failure.failure_scan import Failures

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.failure_scan import FailureHit
 from sightline.shape.failure.judge import CAUSE, NAME

@@ -8,7 +8,8 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any
 from sightline.shape import markers
 from sightline.shape.clean import clean_line
 from sightline.shape.failure.classes import kind_of
@@ -19,7 +20,6 @@ from sightline.shape.failure.tool_rules import Rule
 from sightline.shape.repeated_lines import Span
 from sightline.shape.segments import Segment, Shaped
 from sightline.shape.source import CutLine, Source
-from sightline.typing_names import Any
 
 REPORT_BYTES = 8 << 20
 """The largest text that is read as a report, since all of it is parsed at once."""

@@ -3,13 +3,13 @@
 import tomllib
 from collections.abc import Iterator
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any
 from sightline.shape.failure.catalogue import RuleFile
 from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.limited_pattern import VIEW_SECONDS, limit_rule
 from sightline.shape.failure.tool_rules import known_in, parse_rules
 from sightline.shape.memory_stream import BytesSource
-from sightline.typing_names import Any
 
 _NOTHING = BytesSource(b"")
 

@@ -9,8 +9,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from sightline.json_text import dumps
-from sightline.named_tuple import NamedTuple
+from sightline.light.json_text import dumps
+from sightline.light.named_tuple import NamedTuple
 
 WHOLE_LINES = 60
 """An example of more lines is shortened: to its ends, and to the lines around failures."""

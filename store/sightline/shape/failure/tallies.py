@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.shape.failure.judge import Judge, judged_part
 from sightline.shape.failure.prefilter import NUMBERS, Prefilter
 from sightline.shape.failure.tool_rules import Count, Rule

@@ -8,9 +8,9 @@ import os
 import re
 from collections.abc import Callable, Mapping
 
-from sightline.json_text import first_value
-from sightline.named_tuple import NamedTuple
-from sightline.typing_names import Any
+from sightline.light.json_text import first_value
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "rules")
 

@@ -6,7 +6,7 @@ Long strings are cut in the middle, and markers stand where something is left ou
 import re
 from collections.abc import Iterable, Mapping
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 from sightline.shape import markers
 from sightline.shape.clean import clean_line
 from sightline.shape.json.path import path_of_key

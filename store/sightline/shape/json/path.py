@@ -3,8 +3,8 @@
 import json
 import re
 
-from sightline.errors import SightlineError
-from sightline.named_tuple import NamedTuple
+from sightline.base.errors import SightlineError
+from sightline.light.named_tuple import NamedTuple
 from sightline.shape.json.scanner import WINDOW_BYTES, Scanner, keys_of, kind_of
 from sightline.shape.json.strings import read_key
 from sightline.shape.source import Source

@@ -1,11 +1,11 @@
 """Makes bodies of structured texts: JSON is sampled, a diff becomes a diffstat; all other texts are for ``cut``."""
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import TYPE_CHECKING
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.json.sampling import Sampling
 from sightline.shape.segments import Segment, Shaped, render_lines
 from sightline.shape.source import Source
-from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination

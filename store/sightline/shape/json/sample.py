@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import TYPE_CHECKING
 from sightline.shape import markers
 from sightline.shape.json.body import Body, LeftOut, Measure, MovedString, rest_marker, write_line, write_lines
 from sightline.shape.json.path import path_of_key
@@ -18,7 +19,6 @@ from sightline.shape.json.tree import Document, Node, children_end, children_sho
 from sightline.shape.repeated_lines import Span, free_spans, text_bytes
 from sightline.shape.segments import Segment, join_segments, shown_ranges
 from sightline.shape.source import Source
-from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination

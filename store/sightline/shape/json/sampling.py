@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
 
 _ALL = 1 << 30
 

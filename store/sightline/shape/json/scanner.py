@@ -11,8 +11,8 @@ import json
 import re
 from collections.abc import Callable
 
+from sightline.light.typing_names import Any, Protocol
 from sightline.shape.source import Source
-from sightline.typing_names import Any, Protocol
 
 WINDOW_BYTES = 1 << 17  # larger windows make so many objects at once that the collector halves the speed
 DEPTH_LIMIT = 10_000  # deeper nesting is no data; json.loads gives up at a thousand

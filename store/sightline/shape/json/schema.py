@@ -9,12 +9,12 @@ each.
 import json
 from collections.abc import Iterable
 
+from sightline.light.typing_names import Any
 from sightline.shape.json.sampling import DEFAULT, Sampling
 from sightline.shape.json.scanner import MEMBERS_LOOKED_AT, NotJson, Scanner, keys_of, kind_of, parsed
 from sightline.shape.json.strings import read_key
 from sightline.shape.json.tree import Document, ElementTally
 from sightline.shape.source import Source
-from sightline.typing_names import Any
 
 OBJECT_KEYS = 10
 """Keys that are named of one object, as in gh-aw's compact schema."""

@@ -7,7 +7,7 @@ backslash begins an escape. That takes one pass of the C library each; a pattern
 import re
 from collections.abc import Iterable, Iterator
 
-from sightline.json_text import loads
+from sightline.light.json_text import loads
 from sightline.shape.source import Source
 
 _BACKSLASH, _QUOTE = b"\0\0", b"\0\1"  # valid JSON has no such control characters; both are as long as what they hide

@@ -6,12 +6,12 @@ elements, and the keys of its objects.
 
 from collections import Counter
 
-from sightline.named_tuple import NamedTuple
+from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any
 from sightline.shape.json.sampling import DEFAULT, Detail, Sampling
 from sightline.shape.json.scanner import WINDOW_BYTES, NotJson, Scanner, keys_of, kind_of
 from sightline.shape.json.strings import read_key
 from sightline.shape.source import Source
-from sightline.typing_names import Any
 
 ELEMENT_KEYS = 50
 """Keys that are named of an array's objects; gh-aw names all of the first, however many."""

@@ -7,13 +7,13 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from sightline.doors.hooks.capture_script import FILE, script
-from sightline.doors.hooks.event import answer_to
+from sightline.agents.hooks.capture_script import FILE, script
+from sightline.agents.hooks.event import answer_to
+from sightline.base.records import Buffer, View
 from sightline.harnesses import find
 from sightline.harnesses.base import BEFORE
 from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
-from sightline.records import Buffer, View
 from sightline.store import Store, Target
 from tests.conftest import PATIENCE_SECONDS
 from tests.faults.kill_kit import soon

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from sightline.agents.hooks.before_tool import before_tool
+from sightline.agents.hooks.capture_script import FILE, script
 from sightline.capture.pipe_insertion import PIPEFAIL
-from sightline.doors.hooks.before_tool import before_tool
-from sightline.doors.hooks.capture_script import FILE, script
 from sightline.harnesses.base import KEEP
 from sightline.harnesses.claude_code import HARNESS as CLAUDE
 from sightline.shell_words.lexer import OPERATOR, tokens_of

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from sightline.agents.hooks.capture_script import FILE, is_rule, is_script, script
+from sightline.agents.hooks.command_line import ENTRY, FLAGS
+from sightline.agents.hooks.event import answer_to
 from sightline.capture import pipe_writers
 from sightline.capture.pipe_insertion import PIPEFAIL
-from sightline.doors.hooks.capture_script import FILE, is_rule, is_script, script
-from sightline.doors.hooks.command_line import ENTRY, FLAGS
-from sightline.doors.hooks.event import answer_to
 from sightline.harnesses.claude_code import HARNESS
 from tests.store.doors.hooks.hook_kit import Harness
 
@@ -24,8 +24,8 @@ COMMANDS = (FAILING, "seq 1 40000", "echo short", "true", "sh -c 'exit 3'")
 
 AFTER_THE_FIRST_READ = """
 import os, signal, sys
-from sightline.doors.hooks import capture_pipe as piped
-from sightline.doors.hooks.pending_capture import PendingCapture
+from sightline.agents.hooks import capture_pipe as piped
+from sightline.agents.hooks.pending_capture import PendingCapture
 take = PendingCapture.take
 def broken(self, *data):
     take(self, *data)
@@ -36,7 +36,7 @@ piped.main_of_script(sys.argv[2:])
 A_FULL_DISK = """
 import os, sys
 from sightline.disk.buffer_writer import StreamWriter
-from sightline.doors.hooks import capture_pipe as piped
+from sightline.agents.hooks import capture_pipe as piped
 append, left = StreamWriter.append, [100_000]
 def full(self, data):
     left[0] -= len(data)
@@ -48,8 +48,8 @@ piped.main_of_script(sys.argv[2:])
 """
 NO_VIEW = """
 import sys
-from sightline.doors.hooks import capture_pipe as piped
-from sightline.doors.hooks import view_instead as shaping
+from sightline.agents.hooks import capture_pipe as piped
+from sightline.agents.hooks import view_instead as shaping
 shaping.view_of = None
 piped.main_of_script(sys.argv[2:])
 """
@@ -200,8 +200,8 @@ def test_where_the_system_does_not_tell_no_code_is_claimed(monkeypatch: pytest.M
 
 UNKNOWN = """
 import sys
-from sightline.doors.hooks import capture_pipe as piped
-from sightline.doors.hooks import pending_capture
+from sightline.agents.hooks import capture_pipe as piped
+from sightline.agents.hooks import pending_capture
 pending_capture.exit_code_of = lambda writers: None
 piped.main_of_script(sys.argv[2:])
 """

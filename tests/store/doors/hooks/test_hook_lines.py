@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from sightline.agents.hooks import capture_pipe as piped
+from sightline.agents.hooks import command_line as lines
+from sightline.agents.hooks import hook_session
+from sightline.agents.hooks.command_line import ENTRY, capture_program, hook_line, hook_words, read_line
 from sightline.capture.pipe_reader import PipeReader
-from sightline.doors.hooks import capture_pipe as piped
-from sightline.doors.hooks import command_line as lines
-from sightline.doors.hooks import hook_session
-from sightline.doors.hooks.command_line import ENTRY, capture_program, hook_line, hook_words, read_line
 from sightline.store import Store
 from tests.store.doors.hooks.hook_kit import Harness, process
 
@@ -42,7 +42,7 @@ def test_a_package_of_somebody_else_is_found_though_python_starts_without_lookin
     code = f"""
 import runpy, sys
 runpy.run_path({ENTRY!r})["_start_without_site"]()
-import sightline.errors
+import sightline.base.errors
 import pytest, regex
 print(pytest.__name__, regex.__name__)
 try:

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from sightline.doors.hooks import tool_result as record
-from sightline.doors.hooks.command_line import hook_words
-from sightline.doors.hooks.event import answer_to
-from sightline.doors.hooks.hook_session import taking_in, wait_until_in
+from sightline.agents.hooks import tool_result as record
+from sightline.agents.hooks.command_line import hook_words
+from sightline.agents.hooks.event import answer_to
+from sightline.agents.hooks.hook_session import taking_in, wait_until_in
+from sightline.base.records import Gap, LinePart, Shown
 from sightline.harnesses.base import AFTER, BATCH
-from sightline.records import Gap, LinePart, Shown
 from sightline.verbs.command_view import ending_of
 from sightline_tui.common.phrases import duration, facts
 from tests.store.doors.hooks.hook_kit import Harness, claude_cut, process

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sightline.doors.hooks import background_commands as tasks
+from sightline.agents.hooks import background_commands as tasks
 from sightline.harnesses.claude_code import HARNESS
 from sightline.store import Store
 from tests.store.doors.hooks.hook_kit import Harness

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
+from sightline.agents.hooks.capture_script import FILE
+from sightline.agents.hooks.command_line import hook_words
+from sightline.agents.hooks.hook_session import session_of
+from sightline.agents.hooks.pending_capture import PendingCapture
+from sightline.agents.hooks.pending_commands import recall
+from sightline.base.records import Shown
 from sightline.disk.recording import Recording
-from sightline.doors.hooks.capture_script import FILE
-from sightline.doors.hooks.command_line import hook_words
-from sightline.doors.hooks.hook_session import session_of
-from sightline.doors.hooks.pending_capture import PendingCapture
-from sightline.doors.hooks.pending_commands import recall
 from sightline.harnesses import find, known
 from sightline.harnesses.base import MODES
 from sightline.harnesses.opencode import HARNESS as OPENCODE
 from sightline.log.notes import ANYONE, list_notes, send_note, write_note
-from sightline.records import Shown
 from sightline.store import Store
 from tests.store.doors.hooks.hook_kit import Harness, process
 

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from sightline.agents.hooks.before_tool import before_tool
+from sightline.agents.hooks.capture_script import script
+from sightline.agents.hooks.part_files import PartFile
 from sightline.capture.pipe_insertion import PIPEFAIL
-from sightline.doors.hooks.before_tool import before_tool
-from sightline.doors.hooks.capture_script import script
-from sightline.doors.hooks.part_files import PartFile
 from sightline.harnesses import find
 from sightline.harnesses.base import KEEP
 from sightline.harnesses.claude_code import HARNESS as CLAUDE

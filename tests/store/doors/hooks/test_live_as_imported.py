@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from sightline.agents.hooks.event import answer_to
+from sightline.agents.past_sessions import importer
+from sightline.agents.past_sessions.importer import Importer
+from sightline.agents.past_sessions.live_transcript import catch_up
+from sightline.base.records import Gap
 from sightline.disk.layout import Layout
-from sightline.doors.hooks.event import answer_to
 from sightline.harnesses.formats import find_sources
-from sightline.imports import importer
-from sightline.imports.importer import Importer
-from sightline.imports.live_transcript import catch_up
 from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
-from sightline.records import Gap
 from sightline.store import Store
 from tests.store.harnesses.past_kit import RECORDED, make_database
 

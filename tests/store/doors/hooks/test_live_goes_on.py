@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from sightline.doors.hooks.event import answer_to
+from sightline.agents.hooks.event import answer_to
+from sightline.agents.past_sessions import live_transcript
+from sightline.agents.past_sessions.importer import Importer
+from sightline.agents.past_sessions.live_transcript import catch_up
+from sightline.base.records import IndexedView
 from sightline.harnesses.formats import find_sources
-from sightline.imports import live_transcript
-from sightline.imports.importer import Importer
-from sightline.imports.live_transcript import catch_up
 from sightline.log.log_index import list_views
-from sightline.records import IndexedView
 from sightline.store import Store
 
 CALLED = json.dumps({"cmd": "make"})

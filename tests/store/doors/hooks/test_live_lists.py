@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from sightline.doors.hooks import capture_pipe, live_list
-from sightline.doors.hooks.before_tool import before_tool
-from sightline.doors.hooks.capture_script import script
-from sightline.doors.hooks.part_files import PartFile, still_runs
-from sightline.doors.hooks.pending_commands import part_path
-from sightline.errors import ExpiredRef
+from sightline.agents.hooks import capture_pipe, live_list
+from sightline.agents.hooks.before_tool import before_tool
+from sightline.agents.hooks.capture_script import script
+from sightline.agents.hooks.part_files import PartFile, still_runs
+from sightline.agents.hooks.pending_commands import part_path
+from sightline.base.errors import ExpiredRef
+from sightline.base.records import Buffer
 from sightline.harnesses import find
 from sightline.harnesses.base import KEEP
 from sightline.harnesses.codex import HARNESS as CODEX
-from sightline.records import Buffer
 from sightline.store import Store
 from tests.faults.kill_kit import soon
 from tests.store.doors.hooks.hook_kit import Harness, claude_cut

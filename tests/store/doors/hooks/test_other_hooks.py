@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from sightline.doors.hooks.before_tool import before_tool
-from sightline.doors.hooks.capture_script import script
-from sightline.doors.hooks.command_line import hook_line
-from sightline.doors.hooks.error_log import last_errors
+from sightline.agents.hooks.before_tool import before_tool
+from sightline.agents.hooks.capture_script import script
+from sightline.agents.hooks.command_line import hook_line
+from sightline.agents.hooks.error_log import last_errors
 from sightline.harnesses import find
 from tests.store.doors.hooks.hook_kit import Harness
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from sightline.agents.hooks.pending_commands import PendingCommand, pending_path, remember
 from sightline.capture.list_insertion import ListPart
-from sightline.config import Settings
-from sightline.doors.hooks.pending_commands import PendingCommand, pending_path, remember
+from sightline.settings.config import Settings
 from tests.store.doors.hooks.hook_kit import Harness
 
 SECRET = "pin=" + "2468013579"
@@ -38,7 +38,7 @@ def test_a_secret_of_a_command_is_hidden_before_anything_is_written(
 ) -> None:
     written: list[str] = []
     monkeypatch.setattr(
-        "sightline.doors.hooks.pending_commands.write_atomically",
+        "sightline.agents.hooks.pending_commands.write_atomically",
         lambda path, data: (written.append(data.decode()), Path(path).write_bytes(data)),
     )
     tool = {**BASH, "tool_input": {"command": command}}

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import pytest
 
-from sightline.doors.hooks.recorded_tasks import OVERWRITTEN, have_recorded, runs, shell_line
-from sightline.doors.hooks.task_recorder import SCRIPT
+from sightline.agents.hooks.recorded_tasks import OVERWRITTEN, have_recorded, runs, shell_line
+from sightline.agents.hooks.task_recorder import SCRIPT
+from sightline.agents.past_sessions.importer import Importer
 from sightline.harnesses.claude_code import HARNESS
 from sightline.harnesses.formats import find_sources
-from sightline.imports.importer import Importer
 from sightline.store import Store
 from tests.faults.kill_kit import soon
 from tests.store.doors.hooks.hook_kit import Harness, claude_cut

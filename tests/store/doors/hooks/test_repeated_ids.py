@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from sightline.doors.hooks import hook_session
-from sightline.doors.hooks.before_tool import before_tool
-from sightline.doors.hooks.capture_script import script
+from sightline.agents.hooks import hook_session
+from sightline.agents.hooks.before_tool import before_tool
+from sightline.agents.hooks.capture_script import script
+from sightline.base.records import Buffer
 from sightline.harnesses import find
 from sightline.harnesses.base import KEEP
-from sightline.records import Buffer
 from tests.store.doors.hooks.hook_kit import Harness
 
 pytestmark = pytest.mark.usefixtures("piping")

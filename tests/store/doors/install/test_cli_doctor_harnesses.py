@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from sightline.doors.install.harness_health import program_of
-from sightline.doors.install.probe import probe_hooks
+from sightline.agents.install.harness_health import program_of
+from sightline.agents.install.probe import probe_hooks
 from sightline.harnesses import known
-from sightline.plugins import Plugins, write_plugins
+from sightline.settings.plugins import Plugins, write_plugins
 
 IN_PROCESS = True
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from sightline.doors.install import installation as installing
-from sightline.doors.install import settings_file as files
-from sightline.doors.install.errors import SettingsBusy, SettingsReadOnly
-from sightline.doors.install.harness_settings import Where, installable, places_of, targets_of
-from sightline.doors.install.installation_record import Record
+from sightline.agents.install import installation as installing
+from sightline.agents.install import settings_file as files
+from sightline.agents.install.errors import SettingsBusy, SettingsReadOnly
+from sightline.agents.install.harness_settings import Where, installable, places_of, targets_of
+from sightline.agents.install.installation_record import Record
 from sightline.harnesses.claude_code import HARNESS
 from tests.store.doors.test_cli_terminal import Terminal
 

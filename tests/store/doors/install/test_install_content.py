@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from sightline.doors.install.harness_settings import SCOPES, SettingsTarget, Where, installable, places_of, targets_of
-from sightline.doors.install.jsonc import parse, plain
-from sightline.doors.install.settings_text import Undo, of_ours, with_ours, without_ours
+from sightline.agents.install.harness_settings import SCOPES, SettingsTarget, Where, installable, places_of, targets_of
+from sightline.agents.install.jsonc import parse, plain
+from sightline.agents.install.settings_text import Undo, of_ours, with_ours, without_ours
 from sightline.harnesses import known
 from sightline.harnesses.base import KEEP, MODES, RECORD, SHAPE
 from tests.each import each

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from sightline.doors.install.json_edit import NoPlace, append, put, remove, remove_item
-from sightline.doors.install.jsonc import NotJsonc, find, parse, plain
+from sightline.agents.install.json_edit import NoPlace, append, put, remove, remove_item
+from sightline.agents.install.jsonc import NotJsonc, find, parse, plain
 from tests.store.doors.install.settings_kit import documents, unhurried
 
 SERVER = {"command": "/a b/python", "args": ["-m", "é"], "env": {}}

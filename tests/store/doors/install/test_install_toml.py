@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.doors.install.json_edit import NoPlace
-from sightline.doors.install.toml_edit import NotToml, put_table, remove_table
+from sightline.agents.install.json_edit import NoPlace
+from sightline.agents.install.toml_edit import NotToml, put_table, remove_table
 from tests.store.doors.install.settings_kit import unhurried
 
 KEYS = ("mcp_servers", "sightline")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import sightline
-from sightline.doors.hooks.command_line import read_line
-from sightline.doors.install.own_entries import is_our_server
+from sightline.agents.hooks.command_line import read_line
+from sightline.agents.install.own_entries import is_our_server
 from tests.store.doors.hooks.hook_kit import process
 
 PACKAGE = os.path.dirname(sightline.__file__)

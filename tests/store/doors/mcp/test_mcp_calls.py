@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from sightline.errors import UnknownRef
+from sightline.base.errors import UnknownRef
 
 MODERN = "2026-07-28"
 Until = Callable[[Callable[[], object]], None]
@@ -199,7 +199,7 @@ STUBBORN = "trap '' TERM; echo $$ > pid; sleep 600"
 IN_NO_HURRY = """
 import signal
 from sightline.doors.cli.main import main
-from sightline.doors.mcp import running_commands as commands
+from sightline.doors.tools import running_commands as commands
 stop = commands.CommandCapture.stop
 def stopped(self, number):
     if number == signal.SIGKILL:

@@ -14,11 +14,11 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from sightline.base.errors import UsageError
+from sightline.base.http_guard import Address, Guard
 from sightline.disk.layout import Layout
 from sightline.doors.mcp.http import refused, serve_http, token_of
-from sightline.doors.mcp.tools import Options
-from sightline.errors import UsageError
-from sightline.http_guard import Address, Guard
+from sightline.doors.tools.tools import Options
 from sightline.store import Store
 from tests.fork_server import ForkServer
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.doors.mcp import protocol
-from sightline.doors.mcp.line_io import LineReader, LineTooLong, LineWriter
-from sightline.doors.mcp.protocol import Invalid, MessageBatch, decode, encode
+from sightline.doors.tools import protocol
+from sightline.doors.tools.line_io import LineReader, LineTooLong, LineWriter
+from sightline.doors.tools.protocol import Invalid, MessageBatch, decode, encode
 
 Open = Callable[..., LineReader]
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from sightline.base.records import Session
 from sightline.log.notes import list_notes, send_note, write_note
-from sightline.records import Session
 from sightline.store import Store
 
 PERSON = Session("person", "shell", "", "", "/", 1.0)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sightline.doors.mcp.handlers import under
-from sightline.errors import UsageError
+from sightline.base.errors import UsageError
+from sightline.doors.tools.handlers import under
 
 
 def names(client: Any) -> list[str]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.doors.mcp.protocol import (
+from sightline.doors.tools.protocol import (
     LEGACY,
     MODERN,
     VERSIONS,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.doors.mcp.resources import BASE, ResourceAddress
+from sightline.doors.tools.resources import BASE, ResourceAddress
 
 MODERN = "2026-07-28"
 GO = "until [ -e go ]; do sleep 0.1; done"

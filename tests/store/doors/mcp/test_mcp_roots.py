@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sightline.doors.mcp.roots import folder_among
+from sightline.doors.tools.roots import folder_among
 
 
 def _roots(*folders: object) -> dict[str, Any]:

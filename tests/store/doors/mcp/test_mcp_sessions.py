@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sightline.doors.mcp.handlers import Caller, Sessions, caller_of, room_of
-from sightline.doors.mcp.protocol import Context
+from sightline.doors.tools.handlers import Caller, Sessions, caller_of, room_of
+from sightline.doors.tools.protocol import Context
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 
 CLAUDE = {"CLAUDE_CODE_SESSION_ID": "aaa"}

@@ -77,7 +77,7 @@ _HTTP = (
     _LOST
     + """
 from sightline.doors.mcp import http
-from sightline.doors.mcp.tools import Options
+from sightline.doors.tools.tools import Options
 http.print = lambda *told, **how: (print(*told, **how), Finalizer())
 print("ended", http.serve_http(Options(), host="127.0.0.1", port=0, with_token=False))
 """

@@ -5,7 +5,7 @@ import threading
 from types import SimpleNamespace
 from typing import Any
 
-from sightline.doors.mcp.subscriptions import Watch
+from sightline.doors.tools.subscriptions import Watch
 
 
 def test_an_index_that_fails_for_a_while_ends_no_subscription() -> None:

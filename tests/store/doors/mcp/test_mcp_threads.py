@@ -4,12 +4,12 @@ import threading
 from pathlib import Path
 
 from sightline import Store
-from sightline.doors.mcp.handlers import SentReplies
-from sightline.doors.mcp.tools import TOOLS, calls_in
-from sightline.doors.mcp.worker_threads import WorkerThreads
+from sightline.base.profile import DEFAULT
+from sightline.base.records import Session
+from sightline.doors.tools.handlers import SentReplies
+from sightline.doors.tools.tools import TOOLS, calls_in
+from sightline.doors.tools.worker_threads import WorkerThreads
 from sightline.log.views import Shows, Traced
-from sightline.profile import DEFAULT
-from sightline.records import Session
 from sightline.verbs.asker import Asker
 from sightline.verbs.reply import Reply
 

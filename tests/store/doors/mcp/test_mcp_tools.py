@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from sightline.doors.mcp.handlers import checked
-from sightline.doors.mcp.tools import TOOLS, calls_in, definitions, instructions, schema_of
-from sightline.errors import UsageError
+from sightline.base.errors import UsageError
+from sightline.doors.tools.handlers import checked
+from sightline.doors.tools.tools import TOOLS, calls_in, definitions, instructions, schema_of
 from sightline.verbs.list_outputs import ListRequest
 from sightline.verbs.query import QueryRequest
 from sightline.verbs.read_file import FileRequest
@@ -71,7 +71,7 @@ def test_every_argument_of_a_schema_is_one_of_the_verb(tool: str) -> None:
 
 
 def test_what_a_description_says_of_defaults_is_so() -> None:
-    from sightline.profile import DEFAULT
+    from sightline.base.profile import DEFAULT
     from sightline.verbs.list_outputs import LIMIT
 
     said = {name: schema_of("read_output")["properties"][name]["description"] for name in ("limit", "ignore_case")}

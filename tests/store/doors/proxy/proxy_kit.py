@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sightline.config import Settings
+from sightline.settings.config import Settings
 from sightline.store import Store, Target
 from tests.fork_server import Forked, ForkServer
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from sightline.doors.mcp.line_io import LineWriter
+from sightline.doors.tools.line_io import LineWriter
 from tests.store.doors.proxy.proxy_kit import PATIENCE_SECONDS, PROGRAM, SERVER, Client, answer, text_result
 
 Make = Callable[..., Client]

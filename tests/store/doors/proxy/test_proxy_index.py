@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from sightline.doors.mcp.protocol import Context
-from sightline.doors.mcp.service import Service
-from sightline.doors.mcp.tools import Options
 from sightline.doors.proxy import recorder
 from sightline.doors.proxy.calls import CallLedger, ProxiedCall
 from sightline.doors.proxy.recorder import CallRecorder
+from sightline.doors.tools.protocol import Context
+from sightline.doors.tools.service import Service
+from sightline.doors.tools.tools import Options
 from sightline.log.log_index import list_views
 from sightline.log.views import index_view
 from sightline.store import Store

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.doors.mcp.line_io import LEFT_SECONDS, PassingLines
+from sightline.doors.tools.line_io import LEFT_SECONDS, PassingLines
 from tests.store.doors.proxy.proxy_kit import PATIENCE_SECONDS
 
 

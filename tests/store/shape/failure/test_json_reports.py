@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from sightline.profile import DEFAULT
+from sightline.base.profile import DEFAULT
 from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.judgement import judgement_for
 from sightline.shape.failure.regions import regions_of

@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks.failures.made.kit import Made
 from benchmarks.failures.made.steps import cases
-from sightline.profile import DEFAULT
+from sightline.base.profile import DEFAULT
 from sightline.shape.failure.examination import Examination
 from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import join_segments

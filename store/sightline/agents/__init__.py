@@ -1,0 +1,1 @@
+"""How agents of other harnesses reach the store: hooks, their installation, past sessions."""

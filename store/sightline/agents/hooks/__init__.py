@@ -1,0 +1,1 @@
+"""What harnesses start at each event of their own tools."""

@@ -1,0 +1,193 @@
+"""At a session's start, a prompt, a turn's end, a compaction: logs what these tell, and explains refs to the model.
+
+It takes in what waited, and says what an agent has forgotten, or what its claim lacks, if a person wants that. It is
+apart from `event`, since no event of a tool needs what this module loads.
+"""
+
+import os
+import time
+
+from sightline.agents.hooks import late, late_hooks
+from sightline.agents.hooks.command_line import capture_program
+from sightline.agents.hooks.hook_session import is_first, session_of
+from sightline.agents.hooks.pending_commands import (
+    forget_ended,
+    forget_old,
+    has_background,
+    has_recorded,
+    is_use,
+    pending_lists,
+)
+from sightline.harnesses.base import BATCH, CONTEXT, END, KEEP, PROMPT, SHAPE, START, Harness, Json
+from sightline.harnesses.tool_call import plain, text_of
+from sightline.log.session_events import (
+    CLEARED,
+    COMPACTED,
+    COMPACTING,
+    FORKED,
+    RESUMED,
+    STARTED,
+    AgentMessage,
+    ContextChange,
+    SessionEvent,
+    SessionSubject,
+    append_events,
+    knows_subject,
+    subject_of,
+)
+from sightline.settings.config import EvidenceSettings, default_root, load_settings
+
+_SOURCES = {"startup": STARTED, "resume": RESUMED, "clear": CLEARED, "compact": COMPACTED, "fork": FORKED}
+_TRIGGERS = {"manual": "manual", "auto": "automatic"}
+_MOST = 5
+
+USE_OF_REFS = (
+    "Sightline keeps the whole output of your commands and tools, under refs such as @cmd_a1b2c3. "
+    "When output was cut, page or search the ref with the tool read_output or query, or with `{program} show REF` and "
+    "`{program} query 'grep … REF'`, instead of running the command again; `{program} list` lists the refs."
+)
+"""What a model is told about refs; ``program`` is the path of our program."""
+
+
+def at_turn(harness: Harness, event: str, mode: str, given: Json) -> Json | None:
+    """The answer to such an event; None if there is nothing to say."""
+    when = harness.when(event)
+    if when in (START, PROMPT) and (lists := pending_lists(harness.name, str(given.get("session_id", "")))):
+        late_hooks.keep_untold(lists, str(given.get("cwd", "")))
+    if when == START:
+        forget_old()
+        _forget_ended(harness, given)
+        _have_recorded(harness, mode, given)
+    elif harness.background and str(given.get("prompt", "")).startswith(harness.background):
+        late_hooks.take_in(harness, given)
+    elif (
+        harness.background and when in (PROMPT, END) and has_background(harness.name, str(given.get("session_id", "")))
+    ):
+        late_hooks.take_in_told(harness, given)
+    if when == PROMPT:
+        _take_in_cancelled(harness, given)
+    _record_event(harness, event, given)
+    if when == CONTEXT:
+        return None
+    if harness.transcribes:
+        (late_hooks.at_start if when == START else late_hooks.at_end if when == END else late_hooks.at_prompt)(
+            harness, given
+        )
+    if when == END:
+        if any(hook.when == BATCH for hook in harness.hooks):
+            late_hooks.wait_until_in(session_of(harness.name, str(given.get("session_id", "")), "").name)
+        _take_in_cancelled(harness, given)
+        _forget_ended(harness, given)
+        return _question(harness, given)
+    said = [USE_OF_REFS.format(program=capture_program())] if when == START and mode in (KEEP, SHAPE) else []
+    said += _reminder(harness, given) if when == START and harness.tells else []
+    if late_hooks.has_notes():
+        with late_hooks.open_store() as store:
+            harness_session = given.get("session_id") or given.get("conversation_id") or ""
+            session = session_of(harness.name, str(harness_session), str(given.get("cwd", "")))
+            said += late_hooks.waiting_notes(store, session)
+    return harness.addition(event, "\n\n".join(said)) if said else None
+
+
+def _forget_ended(harness: Harness, given: Json) -> None:
+    forget_ended(harness.name, str(given.get("session_id", "")), str(given.get("agent_id") or ""))
+
+
+def _take_in_cancelled(harness: Harness, given: Json) -> None:
+    if harness.shell_start and has_recorded(str(given.get("session_id", ""))):
+        late_hooks.take_in_cancelled(harness, given)
+
+
+def _have_recorded(harness: Harness, mode: str, given: Json) -> None:
+    """Have the outputs of the session's commands recorded, where the harness has a place for that. Raises OSError."""
+    file, session = os.environ.get(harness.shell_start or " "), given.get("session_id")
+    if not file or mode not in (KEEP, SHAPE) or not is_use(session):
+        return
+    settings = load_settings(os.path.join(default_root(), "config.toml"))
+    if settings.captures(str(given.get("cwd") or "") or os.getcwd()):
+        late_hooks.have_recorded(harness.name, str(session), file)
+
+
+def _record_event(harness: Harness, event: str, given: Json) -> None:
+    """Log what an event says of the session, if it says anything and the settings let that be kept.
+
+    Raises:
+        OSError, UnsafeStore: it could not be logged.
+    """
+    told = _told_by(harness, event, given)
+    if told is None:
+        return
+    root = default_root()
+    if not os.path.isdir(root) and harness.when(event) != START:
+        return  # nothing was kept of the session, so nobody will ask about it
+    settings = load_settings(os.path.join(root, "config.toml"))
+    cwd = str(given.get("cwd") or "")
+    if not settings.captures(cwd or os.getcwd()):
+        return
+    if isinstance(told, AgentMessage | SessionSubject) and not settings.evidence.messages:
+        return
+    own = str(given.get("session_id") or given.get("conversation_id") or "")
+    session = session_of(harness.name, own, cwd, given.get("agent_id"))
+    if isinstance(told, SessionSubject) and knows_subject(root, session.name):
+        return
+    prompt = given.get("prompt_id")
+    if isinstance(prompt, str) and not is_first(root, session.name, event, prompt):
+        return
+    redaction = settings.redaction()
+    append_events(root, session, [told], hide=redaction.text if redaction else str, durable=settings.durable)
+
+
+def _told_by(harness: Harness, event: str, given: Json) -> SessionEvent | None:
+    """What an event reports, in members that harnesses call alike; None for nothing."""
+    when, now = harness.when(event), time.time()
+    trigger = _TRIGGERS.get(text_of(given.get("trigger")), "")
+    if when == START:
+        source = _SOURCES.get(text_of(given.get("source")), STARTED)
+        return ContextChange(now, source, whole=harness.tells_context)
+    if when == PROMPT:
+        prompt = text_of(given.get("prompt"))
+        is_notice = bool(harness.background) and prompt.startswith(harness.background)
+        subject = "" if is_notice else subject_of(prompt)
+        return SessionSubject(now, plain(subject)) if subject else None
+    if when == CONTEXT and event == harness.compacted:
+        return ContextChange(now, COMPACTED, trigger, summary=plain(text_of(given.get("compact_summary"))))
+    if when == CONTEXT:
+        return ContextChange(now, COMPACTING, trigger)
+    if when == END:
+        text = text_of(given.get(harness.says)).strip()
+        return AgentMessage(now, plain(text)) if text else None
+    return None
+
+
+def _switches() -> EvidenceSettings:
+    """What a person has switched on: nothing by default, and nothing without a settings file."""
+    return load_settings(os.path.join(default_root(), "config.toml")).evidence
+
+
+def _reminder(harness: Harness, given: Json) -> list[str]:
+    """After a compaction, a line with its ref for each failure that was lost with it; none at any other start."""
+    if given.get("source") != "compact" or not _switches().remind:
+        return []
+    with late_hooks.open_store() as store:
+        session = session_of(harness.name, str(given.get("session_id") or ""), str(given.get("cwd") or ""))
+        found = late.forgotten_failures(store, session)
+    return [f"Sightline: {one.at} ({one.command}): {one.text}" for one in found[:_MOST]]
+
+
+def _question(harness: Harness, given: Json) -> Json | None:
+    """At the end of a turn, once, what its claim lacks; None if it lacks nothing, or if that is off."""
+    if not harness.asks or given.get("stop_hook_active") or not _switches().ask:
+        return None
+    with late_hooks.open_store() as store:
+        session = session_of(harness.name, str(given.get("session_id") or ""), str(given.get("cwd") or ""))
+        claims = late.evidence_of(store, session).claims
+    newest = [one for one in claims if one.message == claims[-1].message] if claims else []
+    said = str(given.get(harness.says) or "")
+    lacking = [one for one in newest if one.verdict in (late.CONTRADICTED, late.STALE) and one.claim.words in said]
+    if not lacking:
+        return None
+    told = "; ".join(
+        f"“{one.claim.words}”: {one.why} ({', '.join(ground.ref for ground in one.grounds if ground.ref)})"
+        for one in lacking[:_MOST]
+    )
+    return {"decision": "block", "reason": f"Sightline: {told}"}

@@ -1,0 +1,1 @@
+"""What commands of the terminal are made of: their declaration, their output."""

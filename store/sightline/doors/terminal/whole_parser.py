@@ -1,0 +1,66 @@
+"""The parser of `argparse` for a command: for help, errors, completion and the manual, and for what is rarely typed."""
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from types import SimpleNamespace
+
+from sightline.light.typing_names import Any
+
+# argparse would look for translations of its messages. There are none, and the search takes 1.7 ms, half of its time.
+# So it is loaded with this object in place of `gettext`; all other modules still get the real one.
+_untranslated: Any = SimpleNamespace(gettext=str, ngettext=lambda one, many, count: one if count == 1 else many)
+_is_ours = sys.modules.setdefault("gettext", _untranslated) is _untranslated
+try:
+    import argparse
+    from argparse import ArgumentParser, RawDescriptionHelpFormatter
+finally:
+    if _is_ours:
+        del sys.modules["gettext"]
+
+
+class _Parser(ArgumentParser):
+    """Wraps each line of the description by itself; argparse would either join the lines or leave them unwrapped."""
+
+    def format_help(self) -> str:
+        from textwrap import fill  # only the printing of help needs it
+
+        lines = (self.description or "").splitlines()
+        self.description = "\n".join(
+            fill(line, _width(), subsequent_indent="    " * (line[:1] == " ")) for line in lines
+        )
+        return super().format_help()
+
+
+def whole_parser(
+    about: Mapping[str, Any], declared: Iterable[tuple[tuple[str, ...], Mapping[str, Any], int]]
+) -> ArgumentParser:
+    """Make the parser of a command.
+
+    Args:
+        about: what the parser is told of the command.
+        declared: the names of each option or word, what it is told of it, and the number of its group, 0 for none.
+    """
+    made = _Parser(**about, formatter_class=_formatter, allow_abbrev=False)
+    groups: dict[int, Any] = {0: made}
+    for names, told, group in declared:
+        if group not in groups:
+            groups[group] = made.add_mutually_exclusive_group()
+        how = dict(told)
+        if "action" in how:
+            how["action"] = vars(argparse).get(how["action"], how["action"])
+        if how["help"] == argparse.SUPPRESS:
+            how["help"] = argparse.SUPPRESS  # it looks for this very object
+        groups[group].add_argument(*names, **how)
+    return made
+
+
+def _formatter(prog: str) -> RawDescriptionHelpFormatter:
+    return RawDescriptionHelpFormatter(prog, max_help_position=30, width=_width())
+
+
+def _width() -> int:
+    try:
+        return min(os.get_terminal_size().columns, 100) - 2
+    except OSError:
+        return 78

@@ -1,0 +1,1 @@
+"""The verbs as tools of MCP, for whoever serves them: messages, schemas, calls."""

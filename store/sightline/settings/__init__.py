@@ -1,0 +1,1 @@
+"""What a person has set, and what a person or another package adds."""
