@@ -87,13 +87,13 @@ class Score(NamedTuple):
 def view(case: Case, verbosity: str) -> Told:
     """Our view of a case; the one place that knows how views are made."""
     from sightline.base.profile import DEFAULT as PROFILE
-    from sightline.doors.terminal.output import cli_call
     from sightline.shape.failure.examination import Examination
     from sightline.shape.memory_stream import BytesSource
     from sightline.shape.segments import join_segments
     from sightline.shape.summary import summary
     from sightline.verbs.command_view import Ending, cut_view
     from sightline.verbs.head_line import head_line
+    from sightline.verbs.next_call import cli_call
     from sightline.verbs.short_output import short_body
 
     exit_code = case.entry["exit_code"]

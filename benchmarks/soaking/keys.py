@@ -22,7 +22,6 @@ from textual.pilot import Pilot
 from sightline.base.errors import SightlineError
 from sightline.base.records import Session
 from sightline.disk.recording import Recording
-from sightline.doors.terminal.output import render_text
 from sightline.light.named_tuple import NamedTuple
 from sightline.log.retention import collect, remove
 from sightline.settings.config import Settings
@@ -30,6 +29,7 @@ from sightline.store import Store
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
 from sightline.verbs.query import QueryRequest, query
+from sightline.verbs.head_line import render_text
 from sightline_tui.app import InspectorApp
 from sightline_tui.asking.answers import bar_call
 

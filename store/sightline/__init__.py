@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from sightline.store import Store
     from sightline.verbs.reply import Reply
 else:
-    _PLACES = {"Buffer": "records", "Reply": "verbs.reply", "Store": "store", "View": "records"}
+    _PLACES = {"Buffer": "base.records", "Reply": "verbs.reply", "Store": "store", "View": "base.records"}
 
     def __getattr__(name):
         if name not in __all__:

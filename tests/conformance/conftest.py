@@ -11,12 +11,13 @@ import pytest
 from sightline.base.profile import Profile, load_profile
 from sightline.base.records import Buffer, Session
 from sightline.capture.result import ResultBlock, capture_result
-from sightline.doors.terminal.output import cli_call, render_text
 from sightline.settings.config import Settings
 from sightline.store import Store
 from sightline.verbs import query, read_file, read_output, run_command
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
+from sightline.verbs.head_line import render_text
+from sightline.verbs.next_call import cli_call
 from sightline.verbs.reply import Reply
 from sightline.verbs.result_view import result_reply
 from sightline.verbs.run_command import Doorway

@@ -9,11 +9,11 @@ import sys
 from sightline.base.errors import SightlineError
 from sightline.base.records import Buffer, Session
 from sightline.capture.result import ResultBlock, capture_result
-from sightline.doors.terminal.output import cli_call
 from sightline.settings.config import Settings
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store import Store
 from sightline.verbs.asker import Asker
+from sightline.verbs.next_call import cli_call
 from sightline.verbs.read_output import ReadRequest, read_output
 from sightline.verbs.reply import Reply
 from sightline.verbs.result_view import result_reply

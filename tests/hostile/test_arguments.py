@@ -14,7 +14,6 @@ from sightline.capture.command import CommandCapture
 from sightline.capture.filters import find_split, inner_filter
 from sightline.capture.result import ResultBlock, capture_result
 from sightline.doors.proxy.relay import Proxy
-from sightline.doors.terminal.output import cli_call, render_text
 from sightline.doors.tools.line_io import LineWriter
 from sightline.harnesses import known
 from sightline.harnesses.base import AFTER
@@ -25,7 +24,9 @@ from sightline.shell_words.programs import programs_of
 from sightline.store import Store
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
+from sightline.verbs.head_line import render_text
 from sightline.verbs.list_outputs import ListRequest, list_outputs
+from sightline.verbs.next_call import cli_call
 from sightline.verbs.query import QueryRequest, query
 from sightline.verbs.read_file import FileRequest, read_file
 from sightline.verbs.read_output import ReadRequest, read_output

@@ -20,7 +20,6 @@ from sightline.base.http_guard import Address, Guard
 from sightline.base.records import Buffer, Session
 from sightline.capture.result import ResultBlock, capture_result
 from sightline.doors.mcp.http import guarded, refused
-from sightline.doors.terminal.output import cli_call
 from sightline.pipeline.parse import parse
 from sightline.pipeline.run import QueryLimits, run
 from sightline.search.errors import Cancelled, SearchFailed
@@ -29,6 +28,7 @@ from sightline.search.processes import Cancel
 from sightline.shape.json.scanner import MEMBERS_LOOKED_AT
 from sightline.store import Store
 from sightline.verbs.asker import Asker
+from sightline.verbs.next_call import cli_call
 from sightline.verbs.result_view import result_reply
 from tests.examples import examples
 from tests.hostile.bombs import BOMBS

@@ -16,13 +16,13 @@ from sightline.base.records import Buffer, Session
 from sightline.capture.command import CommandCapture
 from sightline.capture.file import capture_file
 from sightline.capture.result import ResultBlock, capture_result
-from sightline.doors.terminal.output import cli_call
 from sightline.harnesses.formats import find_sources
 from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
 from sightline.settings.config import Settings, load_settings
 from sightline.store import Store, Target
 from sightline.verbs.asker import Asker
+from sightline.verbs.next_call import cli_call
 from sightline.verbs.read_file import FileRequest, read_file
 
 Sightline = Callable[..., "subprocess.CompletedProcess[bytes]"]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sightline.doors.tools.tools import TOOLS
+from sightline.verbs.next_call import TOOLS
 from tests import node_peers
 from tests.peers.scripted_model import Chat, Code, Contents, Dialect, Messages, Responses, ScriptedModel
 

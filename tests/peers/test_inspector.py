@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from sightline.doors.tools.tools import TOOLS
 from sightline.log.log_index import list_views
 from sightline.store import Store
+from sightline.verbs.next_call import TOOLS
 from tests import node_peers
 
 INSPECTOR = "@modelcontextprotocol/inspector"

@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from sightline.base.errors import SightlineError
 from sightline.base.profile import load_profile
 from sightline.base.records import Session, storable
-from sightline.doors.terminal.output import render_text
 from sightline.light.typing_names import Any
 from sightline.log.sessions import SHELL, current_session, safe_name
 from sightline.settings.config import default_root, working_directory
@@ -24,6 +23,7 @@ from sightline.verbs import read_output as read_output_verb
 from sightline.verbs import run_command as run_command_verb
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
+from sightline.verbs.head_line import render_text
 from sightline.verbs.list_outputs import LIMIT
 from sightline.verbs.reply import Reply, error_reply
 

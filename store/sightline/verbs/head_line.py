@@ -5,6 +5,8 @@ Every door measures budgets by it: a budget counts the head and the body as a te
 
 from sightline.light.json_text import dumps
 from sightline.light.typing_names import Any, Callable, TypeVar
+from sightline.shape.segments import Segment
+from sightline.verbs.reply import Reply
 
 _Made = TypeVar("_Made")
 
@@ -102,3 +104,10 @@ def with_paid_head(
         if over <= 0 or body <= 0:
             return made, above
         body -= over
+
+
+def render_text(reply: Reply) -> tuple[Segment, ...]:
+    """Render the body alone if nothing is missing, else the head line and the body."""
+    if not reply.missing:
+        return reply.body
+    return (Segment(head_line(reply.fields)), *reply.body)

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from sightline.base.profile import DEFAULT
-from sightline.doors.terminal.output import cli_call
 from sightline.shape.failure.examination import Examination
 from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import join_segments
 from sightline.verbs.command_view import Ending, cut_view
 from sightline.verbs.head_line import head_line
+from sightline.verbs.next_call import cli_call
 
 
 def view(command: str, out: str, err: str = "") -> tuple[dict[str, Any], str]:

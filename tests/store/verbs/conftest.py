@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from sightline.base.records import Buffer, Session, View
-from sightline.doors.terminal.output import cli_call, render_text
 from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
 from sightline.settings.config import Settings
@@ -18,6 +17,8 @@ from sightline.verbs import read_output as reading
 from sightline.verbs import run_command as running
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
+from sightline.verbs.head_line import render_text
+from sightline.verbs.next_call import cli_call
 from sightline.verbs.reply import Reply
 from sightline.verbs.run_command import Doorway
 

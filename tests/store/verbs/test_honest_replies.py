@@ -11,12 +11,11 @@ from benchmarks.failure_recall import DEFAULT as RECORDED
 from benchmarks.failure_recall import Case, load, made
 from benchmarks.failures.made import CASES
 from sightline.base.profile import DEFAULT
-from sightline.doors.terminal.output import cli_call
-from sightline.doors.tools.tools import TOOLS, calls_in
 from sightline.shape.failure.examination import Examination
 from sightline.shape.memory_stream import BytesSource
 from sightline.verbs.command_view import Ending, cut_view
 from sightline.verbs.head_line import head_line
+from sightline.verbs.next_call import TOOLS, calls_in, cli_call
 from tests.examples import examples
 from tests.store.verbs.views_kit import ERR, OUT, Output, Viewed, check_failures, check_lines, check_names, check_ranges
 

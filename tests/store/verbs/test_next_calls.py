@@ -11,11 +11,10 @@ import pytest
 
 from sightline.base.records import Buffer
 from sightline.capture.result import ResultBlock, capture_result
-from sightline.doors.terminal.output import cli_call
-from sightline.doors.tools.tools import TOOLS, calls_in
 from sightline.store import Store
 from sightline.verbs import query as querying
 from sightline.verbs import read_output as reading
+from sightline.verbs.next_call import TOOLS, calls_in, cli_call
 from sightline.verbs.read_file import FileRequest, read_file
 from sightline.verbs.reply import Reply
 

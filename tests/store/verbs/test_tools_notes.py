@@ -70,8 +70,8 @@ def test_a_note_that_does_not_fit_into_a_reply_waits_for_one_it_fits_into(agent:
 
 
 def test_a_note_waits_on_where_the_reply_could_not_be_sent(agent: Any, person: Any, note: Note) -> None:
-    from sightline.doors.terminal.output import render_text
     from sightline.verbs.delivery import deliver
+    from sightline.verbs.head_line import render_text
 
     _send(person, note, "claude-code-1")
 

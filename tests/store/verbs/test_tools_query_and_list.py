@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from sightline.base.errors import ExpiredRef, QueryRefused, UnknownRef, UsageError
-from sightline.doors.terminal.output import render_text
 from sightline.log import retention
 from sightline.verbs import list_outputs as listing
 from sightline.verbs.delivery import deliver
+from sightline.verbs.head_line import render_text
 from sightline.verbs.query import QueryRequest, query
 from sightline.verbs.reply import Reply, state_in_words
 

@@ -5,8 +5,6 @@ from sightline.agents.hooks.pending_commands import PendingCommand
 from sightline.agents.hooks.tool_result import VERB, request_of
 from sightline.base.profile import load_profile
 from sightline.base.records import Buffer, Session
-from sightline.doors.terminal.output import render_text
-from sightline.doors.tools.tools import TOOLS, calls_in
 from sightline.harnesses.base import Harness
 from sightline.harnesses.tool_call import ToolCall
 from sightline.light.typing_names import Any
@@ -15,6 +13,8 @@ from sightline.store import Store
 from sightline.verbs.asker import Asker
 from sightline.verbs.command_view import command_reply, ending_of
 from sightline.verbs.delivery import deliver
+from sightline.verbs.head_line import render_text
+from sightline.verbs.next_call import TOOLS, calls_in
 from sightline.verbs.reply import Reply
 
 

@@ -14,6 +14,7 @@ from sightline.harnesses import known
 from sightline.harnesses.base import BEFORE, Harness, Hook
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any
+from sightline.settings.config import default_root
 
 USER, PROJECT = "user", "project"
 SCOPES = (USER, PROJECT)
@@ -37,6 +38,17 @@ class Where(NamedTuple):
     home: str
     project: str
     environment: Mapping[str, str]
+
+
+def here() -> Where:
+    """Return the person's home, and the current folder as the project."""
+    return Where(os.path.expanduser("~"), os.getcwd(), os.environ)
+
+
+def told_root() -> str:
+    """Return the store's root if a variable names it, since harnesses start servers without it; else empty."""
+    root = default_root()
+    return root if root != default_root({}) else ""
 
 
 class SettingsPlaces(NamedTuple):

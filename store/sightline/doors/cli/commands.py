@@ -42,14 +42,14 @@ GROUPS = {
         "install": ("install", "add the MCP server and the hooks to an agent's harness"),
         "uninstall": ("install.take_out", "remove them from its settings again"),
         "import": ("import_sessions", "read past sessions of agents from their transcripts"),
-        "mcp": ("mcp", "serve the agent's tools over MCP"),
-        "proxy": ("proxy", "stand in front of another MCP server and keep its large results"),
+        "mcp": ("mcp/command", "serve the agent's tools over MCP"),
+        "proxy": ("proxy/command", "stand in front of another MCP server and keep its large results"),
         "hook": ("hook", "answer an event of a harness, whose settings call this"),
     },
     "Care for the store": {
         "completions": ("completion", "print a script that lets your shell complete commands, refs and sessions"),
         "man": ("man", "print the manual page"),
-        "doctor": ("doctor", "check the store and the harnesses, and mend what can be mended"),
+        "doctor": ("doctor/command", "check the store and the harnesses, and mend what can be mended"),
         "rules": ("rules", "list the tools whose output Sightline can read"),
         "rules try": ("rules.try_output", "show how an output is read, and by which rules"),
         "rules new": ("rules.new", "start a rule for a tool of yours, from one of its outputs"),
@@ -71,26 +71,17 @@ GROUPS = {
         "fleet verify": ("fleet.verify", "check that everything that the database lists is in the object store"),
     },
 }
-"""The groups. Each command has its module beside this one, its function unless that is `main`, and a sentence."""
+"""The groups. Each command has its module, its function unless that is `main`, and a sentence.
+
+The module lies beside this one, or in another door, which then stands before a slash.
+"""
 
 COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
-
-_process_ends = False
-
-
-def expect_end() -> None:
-    """Say that this process ends with its command, whatever the command leaves open."""
-    global _process_ends
-    _process_ends = True
-
-
-def process_ends() -> bool:
-    """Return whether this process ends with its command."""
-    return _process_ends
 
 
 def command_of(name: str) -> "tuple[CommandParser, Callable[[Namespace], int]]":
     """Import a command's module, and return its parser and the function that runs it."""
-    module, _, function = COMMANDS[name][0].partition(".")
-    command = __import__(f"sightline.doors.cli.{module}", fromlist=["main"])
+    place, _, function = COMMANDS[name][0].partition(".")
+    door, _, module = place.rpartition("/")
+    command = __import__(f"sightline.doors.{door or 'cli'}.{module}", fromlist=["main"])
     return command.parser(name), getattr(command, function or "main")

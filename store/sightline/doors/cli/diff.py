@@ -3,7 +3,6 @@
 import os
 
 from sightline.base.refs import are_of_two_hosts, format_ref
-from sightline.doors.cli import late
 from sightline.doors.cli.full_answer import FullAnswer
 from sightline.doors.terminal.arguments import YES_OR_NO, CommandParser, Namespace, add_store, command_parser
 from sightline.doors.terminal.output import Door
@@ -42,7 +41,9 @@ def main(given: Namespace) -> int:
     def call() -> Reply:
         sides = [door.asking.resolve_whole(ref) for ref in (given.a, given.b)]
         if given.volatile or (given.volatile is None and are_of_two_hosts(*(side.buffer.name for side in sides))):
-            return late.comparison_reply(
+            from sightline.verbs.run_comparison import comparison_reply  # 30 ms: most differences come from diff itself
+
+            return comparison_reply(
                 door.asking, *sides, verb=VERB, request={"diff": [given.a, given.b], "volatile": True}
             )
         names = [format_ref(side.buffer.name, side.stream) for side in sides]

@@ -10,12 +10,13 @@ from sightline.agents.install.harness_settings import (
     SCOPES,
     USER,
     SettingsPlaces,
-    Where,
     coincide,
+    here,
     hints_for,
     installable,
     places_of,
     targets_of,
+    told_root,
 )
 from sightline.agents.install.installation import Done, install, uninstall
 from sightline.agents.install.installation_record import Record
@@ -194,17 +195,6 @@ def take_out(given: Namespace) -> int:
     what = ("would be removed" if given.dry_run else "removed") if _changed(done) else "there was nothing to remove"
     write_out(f"{_titled(given)}: {what}\n")
     return 0
-
-
-def told_root() -> str:
-    """Return the store's root if a variable names it, since harnesses start servers without it; else empty."""
-    root = default_root()
-    return root if root != default_root({}) else ""
-
-
-def here() -> Where:
-    """Return the person's home, and the current folder as the project."""
-    return Where(os.path.expanduser("~"), os.getcwd(), os.environ)
 
 
 def _places(given: Namespace, harness: Harness) -> SettingsPlaces:

@@ -8,7 +8,8 @@ import os
 import sys
 
 from sightline.base.errors import SightlineError
-from sightline.doors.cli.commands import COMMANDS, GROUPS, command_of, expect_end
+from sightline.doors.cli.commands import COMMANDS, GROUPS, command_of
+from sightline.doors.terminal.process_end import expect_end
 from sightline.light.typing_names import NoReturn, Sequence
 
 _GARBAGE_OBJECTS = 10_000  # most commands make fewer objects, and a collection takes a millisecond

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from sightline.agents.install.harness_health import examine_harnesses
+from sightline.agents.install.harness_settings import here, told_root
 from sightline.base.check_result import CheckResult
-from sightline.doors.cli.install import here, told_root
 from sightline.doors.doctor.doctor import examine
 from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.terminal.output import Door, dim, print_json, red, write_out

@@ -8,8 +8,9 @@ from sightline.doors.mcp.signals import EndAsked, ignore_signals, raise_signals
 from sightline.doors.mcp.stdio import StdioServer
 from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser, seconds
 from sightline.doors.tools.service import Service
-from sightline.doors.tools.tools import PATIENCE_SECONDS, TOOLS, Options
+from sightline.doors.tools.tools import PATIENCE_SECONDS, Options
 from sightline.light.typing_names import Any
+from sightline.verbs.next_call import TOOLS
 
 _HTTP_DEFAULTS: dict[str, Any] = {"host": "127.0.0.1", "port": 8423, "no_token": False}
 

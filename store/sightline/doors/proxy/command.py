@@ -3,7 +3,6 @@
 import os
 
 from sightline.base.errors import UsageError
-from sightline.doors.cli import late
 from sightline.doors.proxy.server import ServerProcess
 from sightline.doors.terminal.arguments import REMAINDER, CommandParser, Namespace, after_dashes, command_parser
 from sightline.light.typing_names import TYPE_CHECKING
@@ -78,7 +77,7 @@ def _stdio(given: Namespace, argv: list[str]) -> int:
     server = ServerProcess(argv)
     try:
         client, proxy = _between(given)  # while the server starts, everything that is loaded late gets loaded here
-        serve = late.serve
+        from sightline.doors.proxy.stdio import serve
     except BaseException:
         server.end()
         raise
@@ -86,15 +85,20 @@ def _stdio(given: Namespace, argv: list[str]) -> int:
 
 
 def _url(given: Namespace) -> int:
+    from sightline.doors.proxy.http import serve_url  # loads the official SDK, which takes a second
+
     client, proxy = _between(given)
-    return late.serve_url(given.url, proxy, client, token=_token(given.bearer_env))
+    return serve_url(given.url, proxy, client, token=_token(given.bearer_env))
 
 
 def _between(given: Namespace) -> "tuple[LineWriter, Proxy | None]":
     """Return the writer to the client, and what handles the lines."""
-    client = late.LineWriter(1)
+    from sightline.doors.proxy.relay import proxy_to  # 30 ms, while the server starts
+    from sightline.doors.tools.line_io import LineWriter
+
+    client = LineWriter(1)
     kept = {"profile": given.profile, "session": given.session, "min_bytes": given.min_bytes, "only": given.only}
-    return client, late.proxy_to(client, **kept)
+    return client, proxy_to(client, **kept)
 
 
 def _token(variable: str) -> str:

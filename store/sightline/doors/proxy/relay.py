@@ -44,11 +44,12 @@ from sightline.doors.tools.protocol import (
     result_of,
 )
 from sightline.doors.tools.service import Service
-from sightline.doors.tools.tools import Options, calls_in, definitions
+from sightline.doors.tools.tools import Options, definitions
 from sightline.light.json_text import loads
 from sightline.light.typing_names import TYPE_CHECKING, Any
 from sightline.settings.config import default_root, load_settings, working_directory
 from sightline.store import Layout
+from sightline.verbs.next_call import calls_in
 
 if TYPE_CHECKING:  # loaded while the server starts
     from sightline.doors.proxy.recorder import CallRecorder

@@ -1,4 +1,4 @@
-"""Writes replies and next calls for the command line: the body, below a line of fields if something is missing."""
+"""Writes replies for the command line, and opens the store for a command."""
 
 import errno
 import os
@@ -7,8 +7,8 @@ from sightline.base.errors import ExpiredRef, SightlineError, StoreFailed, Usage
 from sightline.base.private_files import write_atomically
 from sightline.base.profile import DEFAULT, Profile, load_profile
 from sightline.base.records import Buffer, Shown
-from sightline.doors.cli.commands import process_ends
 from sightline.doors.terminal.arguments import Namespace
+from sightline.doors.terminal.process_end import process_ends
 from sightline.light.json_text import dumps
 from sightline.light.late_pattern import late_pattern
 from sightline.light.library import partial, suppress
@@ -21,7 +21,8 @@ from sightline.store import IndexFailed, Reading, Store, cause_of, is_known
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
 from sightline.verbs.file_facts import file_fields
-from sightline.verbs.head_line import head_line
+from sightline.verbs.head_line import render_text
+from sightline.verbs.next_call import cli_call, shared_call
 from sightline.verbs.printable_text import escape, printable
 from sightline.verbs.reply import Render, Reply, error_reply, fault
 
@@ -39,54 +40,6 @@ _ACTING = late_pattern(
     r"(\x1b\[(?:2|31|32|0)m)"  # what we write in colours ourselves
     r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"  # controls, line ends, and bytes that are not UTF-8
 )
-
-
-def cli_call(verb: str, **arguments: Any) -> str:
-    """Write a call of a verb as a command line; without a verb, only options to add to the call that was made."""
-    match verb:
-        case "read_output" | "":
-            words = ["sightline show", arguments.pop("ref")] if verb else []
-            words += [_option(name, value) for name, value in arguments.items()]
-            return " ".join(words)
-        case "query":
-            return f"sightline query {_quote(arguments['pipeline'])}"
-        case "run_command":
-            return f"sightline run -c {_quote(arguments['command'])}"
-    return " ".join(["sightline", verb, *map(str, arguments.values())])
-
-
-def shared_call(address: str, verb: str, **arguments: Any) -> str:
-    """Write a call as a command line with ``--store``, if the call before had that option."""
-    if not verb:
-        return cli_call(verb, **arguments)
-    sightline, name, *rest = cli_call(verb, **arguments).split(" ", 2)
-    return " ".join([sightline, name, f"--store {_quote(address)}", *rest])
-
-
-def _option(name: str, value: Any) -> str:
-    if name == "ignore_case":
-        return "--ignore-case" if value else "--case"
-    return f"--{name} {_word(str(value))}"
-
-
-def _word(text: str) -> str:
-    return text if all(char.isalnum() or char in "-_.,:/" for char in text) and text else _quote(text)
-
-
-def _quote(text: str) -> str:
-    """Quote text as a word of the shell, in double quotes if it has single ones and nothing that these would change."""
-    if "'" not in text:
-        return f"'{text}'"
-    if not set(text) & set('"$`\\!'):
-        return f'"{text}"'
-    return "'" + text.replace("'", "'\\''") + "'"
-
-
-def render_text(reply: Reply) -> tuple[Segment, ...]:
-    """Render the body alone if nothing is missing, else the head line and the body."""
-    if not reply.missing:
-        return reply.body
-    return (Segment(head_line(reply.fields)), *reply.body)
 
 
 def render_json(store: Reading, profile: Profile = DEFAULT) -> Render:

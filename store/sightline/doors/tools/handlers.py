@@ -16,7 +16,7 @@ from sightline.doors.tools.index_thread import IndexThread
 from sightline.doors.tools.protocol import INVALID_PARAMS, Context, OpenCall, Rejected, Withdrawn
 from sightline.doors.tools.running_commands import Commands
 from sightline.doors.tools.subscriptions import Watch
-from sightline.doors.tools.tools import Options, calls_in, schema_of
+from sightline.doors.tools.tools import Options, schema_of
 from sightline.doors.tools.worker_threads import WorkerThreads
 from sightline.harnesses import of_client
 from sightline.light.json_text import dumps
@@ -33,6 +33,7 @@ from sightline.store import IndexFailed, Reading, Store
 from sightline.verbs import list_outputs, query, read_file, read_output, run_command
 from sightline.verbs.asker import Asker, Calls
 from sightline.verbs.delivery import deliver
+from sightline.verbs.next_call import calls_in
 from sightline.verbs.reply import Render, Reply, error_reply
 
 # Keys of `_meta` that clients were seen to send, by their last part.

@@ -3,15 +3,9 @@
 Each byte of these texts stands in the context of every agent that uses the server.
 """
 
-from sightline.light.json_text import dumps
 from sightline.light.named_tuple import NamedTuple
-from sightline.light.typing_names import TYPE_CHECKING, Any, Sequence
-
-if TYPE_CHECKING:
-    from sightline.verbs.asker import Calls
-
-TOOLS = ("run_command", "read_file", "read_output", "query", "list_outputs")
-"""The tools that can be offered, in the order in which they are listed."""
+from sightline.light.typing_names import Any, Sequence
+from sightline.verbs.next_call import TOOLS
 
 PATIENCE_SECONDS = 50.0
 """After so long a call for a command is answered with ``running``; clients wait no longer than 60 s."""
@@ -226,26 +220,3 @@ def instructions(tools: Sequence[str]) -> str:
     if "run_command" in tools and "read_output" in tools:
         sentences.append(_RUNNING)
     return " ".join(sentences)
-
-
-def calls_in(tools: tuple[str, ...]) -> "Calls":
-    """How a next call is written: as a call of the tool, or as a command line if the tool is not offered.
-
-    Texts stand in single quotes, because the fields are JSON, where double ones would get a backslash.
-    """
-
-    def calls(verb: str, **arguments: Any) -> str:
-        if verb and verb not in tools:
-            from sightline.doors.terminal.output import cli_call  # loads the store; few servers lack a tool
-
-            return cli_call(verb, **arguments)
-        given = ", ".join(f"{name}={_literal(value)}" for name, value in arguments.items())
-        return f"{verb}({given})" if verb else given
-
-    return calls
-
-
-def _literal(value: Any) -> str:
-    if isinstance(value, str) and "'" not in value and "\\" not in value and value.isprintable():
-        return f"'{value}'"
-    return dumps(value, ensure_ascii=False)

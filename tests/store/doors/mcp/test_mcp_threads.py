@@ -7,10 +7,10 @@ from sightline import Store
 from sightline.base.profile import DEFAULT
 from sightline.base.records import Session
 from sightline.doors.tools.handlers import SentReplies
-from sightline.doors.tools.tools import TOOLS, calls_in
 from sightline.doors.tools.worker_threads import WorkerThreads
 from sightline.log.views import Shows, Traced
 from sightline.verbs.asker import Asker
+from sightline.verbs.next_call import TOOLS, calls_in
 from sightline.verbs.reply import Reply
 
 

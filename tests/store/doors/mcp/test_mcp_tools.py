@@ -9,8 +9,9 @@ import pytest
 
 from sightline.base.errors import UsageError
 from sightline.doors.tools.handlers import checked
-from sightline.doors.tools.tools import TOOLS, calls_in, definitions, instructions, schema_of
+from sightline.doors.tools.tools import definitions, instructions, schema_of
 from sightline.verbs.list_outputs import ListRequest
+from sightline.verbs.next_call import TOOLS, calls_in
 from sightline.verbs.query import QueryRequest
 from sightline.verbs.read_file import FileRequest
 from sightline.verbs.read_output import ReadRequest
