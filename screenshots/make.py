@@ -32,7 +32,7 @@ from textual.pilot import Pilot
 
 from sightline.capture.command import CommandCapture
 from sightline.settings.config import Settings
-from sightline.verbs.reply import render_text
+from sightline.verbs.head_line import render_text
 from sightline.log.notes import write_note
 from sightline.base.records import Session
 from sightline.store import Store

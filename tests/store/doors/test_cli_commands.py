@@ -49,9 +49,10 @@ def test_overview_names_every_command_below_those_who_ask_for_it(cli: Any) -> No
 
 
 def test_every_module_that_declares_a_command_line_is_a_command() -> None:
-    folder = Path(demo.__file__).parent
-    declaring = {path.stem for path in folder.glob("*.py") if "\ndef parser(" in path.read_text()}
-    assert {module.partition(".")[0] for module, _ in COMMANDS.values()} == declaring
+    doors = Path(demo.__file__).parents[1]
+    declaring = {path.relative_to(doors) for path in doors.glob("*/*.py") if "\ndef parser(" in path.read_text()}
+    modules = [place.partition(".")[0] for place, _ in COMMANDS.values()]
+    assert {Path(place if "/" in place else f"cli/{place}").with_suffix(".py") for place in modules} == declaring
 
 
 @each("name", COMMANDS)

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from sightline.agents.hooks.hook_session import session_of
-from sightline.doors.cli import doctor, main
+from sightline.doors.cli import main
+from sightline.doors.doctor import command as doctor
 from sightline.doors.doctor.doctor import examine
 from sightline.doors.terminal.progress_line import ProgressLine
 from sightline.harnesses import find
