@@ -99,7 +99,7 @@ class Tidied(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A line of a log; see `sightline.shared.rows.Entry`."""
+    """A line of a log; see `sightline.fleet.reader.rows.Entry`."""
 
     host: int
     session: str
