@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from sightline import ownership, private_files
 from sightline.agents.hooks.event import answer_to
+from sightline.base import ownership, private_files
 from sightline.base.errors import SettingError, StoreFailed
 from sightline.base.ownership import others_could_write
 from sightline.settings.config import Settings, judge_store, load_settings
