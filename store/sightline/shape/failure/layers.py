@@ -4,7 +4,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from sightline.light.named_tuple import NamedTuple
 from sightline.shape.failure.ci_steps import CiStep, Steps, lines_above, spans_of_lines
@@ -268,10 +268,22 @@ def _with_above(hit: FailureHit, above: LatePattern, layers: Layers, source: Sou
 
 
 def _of_line(hit: FailureHit, source: Source, judge: Judge) -> Layers:
-    """Return the layers of the line alone, with its header if it has one."""
-    alone = (hit.line, hit.line)
+    """Return the layers of the line alone, with its header if it has one, and of the block below it."""
     header = header_of(hit, source, judge)
-    return (((header, header), alone),) if header else ((alone,),)
+    own = [header, hit.line] if header else [hit.line]
+    texts = _texts(source, judge, hit.line, hit.line + PARAGRAPH_LINES)
+    below = [hit.line + at for at in _below(texts, 0)]
+    return tuple(spans_of_lines(lines) for lines in ((own, [*own, *below]) if below else (own,)))
+
+
+def _below(texts: Sequence[str], at: int) -> list[int]:
+    """Return the lines of the more indented block below one, without the frames of stacks after the first."""
+    depth = _indent(texts[at])
+    block = takewhile(
+        lambda place: not texts[place].strip() or _indent(texts[place]) > depth, range(at + 1, len(texts))
+    )
+    told = [place for place in block if texts[place].strip()]
+    return [place for place in told if place == told[0] or not is_frame(texts[place])]
 
 
 def _of_end(hit: FailureHit) -> Layers:
@@ -370,7 +382,8 @@ def _of_region(hit: FailureHit, source: Source, judge: Judge) -> Layers:
     around = range(max(0, at - CONTEXT_LINES), min(len(texts), at + CONTEXT_LINES + 1))
     near = range(max(0, at - NEAR_LINES), min(len(texts), at + NEAR_LINES + 1))
     told = [_without_frames(texts, lines, first) for lines in (near, range(begin, end + 1), around)]
-    return (core, *told, ((first, min(count, hit.line + CONTEXT_LINES)),))
+    below = spans_of_lines(first + one for one in (*before, at, *_below(texts, at)))
+    return (core, told[0], below, *told[1:], ((first, min(count, hit.line + CONTEXT_LINES)),))
 
 
 def _without_frames(texts: Sequence[str], places: Iterable[int], first: int) -> tuple[Span, ...]:

@@ -46,3 +46,19 @@ def test_failure_of_another_kind_comes_before_the_names_of_many_of_one_kind() ->
         lines += ["E       KeyError: 'price'" if odd else f"E       assert {at} == {at + 1}", ""]
     shown = _view([*lines, "======= 30 failed in 0.30s ======="], "pytest")
     assert "KeyError: 'price'" in shown.partition("\n")[2]
+
+
+def test_more_indented_block_below_a_failure_is_shown_with_it() -> None:
+    noise = [f"  weighs parcel {at}: well" for at in range(300)]
+    said = [
+        "  weighs crate seven: FAIL",
+        "    the scale shows",
+        "",
+        "      12 kg",
+        "",
+        "    and the ledger of May has",
+        "",
+    ]
+    said += ["      21 kg", "", "    while the sum of the boxes in that crate is", "", "      19 kg", ""]
+    shown = _view(["Depot", *noise[:150], *said, *noise[150:]], "./check")
+    assert all(weight in shown for weight in ("12 kg", "21 kg", "19 kg"))
