@@ -57,7 +57,7 @@ RARE_LINES, RARE_MOST = 20, 40
 ABOVE_LINES = (5, 10, 16, 30)
 """Lines above the end of a failed step, with each layer."""
 
-OTHER_STEP, GOOD_STEP = 3.0, 8.0  # how much later lines of another failed step come, and those of a good one
+OTHER_STEP, GOOD_STEP = 0.5, 8.0  # how much later lines of another failed step come, and those of a good one
 
 _NO_STEPS = Steps()
 
