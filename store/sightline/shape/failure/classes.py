@@ -218,6 +218,22 @@ _PASSED = re.compile(
 
 
 _WORD = len(CLASSES) - 1
+_STRICT = re.compile(
+    rb"(?i)warnings? (?:(?:being|are|were) )?treated as errors?|treat(?:ing|ed)? (?:all )?warnings? as errors?"
+    rb"|\b(?:fail(?:ing|ed)|abort(?:ing|ed)) (?:due to|because of|with|on) (?:\d+ )?warnings?|too many warnings"
+    rb"|-Werror specified|warnings? as errors? (?:is|are) (?:on|enabled|set)"
+)
+_WARNING = re.compile(r"(?i)\bwarn(?:ing)?\b(?!s? (?:as|treated|are|were|being|in strict)\b)")
+
+
+def warnings_fail(data: bytes) -> bool:
+    """Return whether an output, without colours, says that warnings made it fail."""
+    return b"arning" in data and bool(_STRICT.search(data))
+
+
+def is_warning(text: str) -> bool:
+    """Return whether a cleaned line is a warning."""
+    return bool(_WARNING.search(text))
 
 
 def is_frame(text: str) -> bool:

@@ -14,7 +14,7 @@ from sightline.light.typing_names import TYPE_CHECKING
 from sightline.shape.clean import clean_line, without_colour
 from sightline.shape.failure.catalogue import Catalogue, RuleFile, built_in, with_added
 from sightline.shape.failure.ci_steps import Steps, find_steps
-from sightline.shape.failure.classes import SEARCH
+from sightline.shape.failure.classes import SEARCH, warnings_fail
 from sightline.shape.failure.failure_scan import FailureHit, Failures, NamedFailure, find_failures, named
 from sightline.shape.failure.judge import (
     CACHED_LINES,
@@ -149,14 +149,15 @@ class Examination:
             if self._scope.all_counts:
                 self._failures = dict(enumerate(scans))
             return judge
-        return Judge(judge.rules, judge.prefix, excess)
+        return Judge(judge.rules, judge.prefix, excess, strict=judge.strict)
 
     @cached_property
     def _recognised(self) -> Judge:
         """The judge by all rules of the tools that ran, by the command and by the streams' ends."""
         prefix = prefix_of(sampled_lines(self._glanced))
         known = self._catalogue.recognise(self._command, without_prefix(self._glanced, prefix))
-        return Judge([rule for name in known if (rule := self._rule(name))], prefix)
+        strict = self._scope.failed and warnings_fail(self._glanced)
+        return Judge([rule for name in known if (rule := self._rule(name))], prefix, strict=strict)
 
     def _rule(self, name: str) -> Rule | None:
         """Return the rule of a tool, an added one with its time limit; None if there is none."""

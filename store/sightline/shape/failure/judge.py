@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from sightline.light.named_tuple import NamedTuple
 from sightline.shape.clean import clean_line, without_colour
-from sightline.shape.failure.classes import CLASSES, STEMS, class_of, kind_of
+from sightline.shape.failure.classes import CLASSES, STEMS, class_of, is_warning, kind_of
 from sightline.shape.failure.prefilter import NUMBERS
 from sightline.shape.failure.tool_rules import BlockRule, FailureSort, Rule
 from sightline.shape.repeated_lines import Span
@@ -78,11 +78,14 @@ class Judge:
         rules: Sequence[Rule] = (),
         prefix: re.Pattern[str] | None = None,
         disbelieved: Mapping[tuple[str, int], frozenset[str]] = MappingProxyType({}),
+        *,
+        strict: bool = False,
     ) -> None:
         """Take the rules of the output's tools, the prefix of a log's lines, and what is not believed of the rules.
 
         The latter says by a rule's name and a weight of which failures alone, by the last parts of their names, lines
-        of that rule and weight are believed; all others are judged by the general classes.
+        of that rule and weight are believed; all others are judged by the general classes. With ``strict``, warnings
+        are failures, too.
         """
         self.rules = tuple(rules)
         self.prefix = prefix
@@ -94,7 +97,8 @@ class Judge:
         self._quiet = [rule.quiet for rule in rules if rule.quiet] + self._advice
         self._cached: dict[bytes, LineVerdict | None] = {}
         self._named: Counter[bytes] = Counter()
-        self.stems = STEMS
+        self.strict = strict
+        self.stems = (*STEMS, b"warn") if strict else STEMS
         self.literals, self._masked = _literals(tuple(literal for _, sort in self._sorts for literal in sort.has))
 
     def text(self, data: bytes) -> str:
@@ -193,7 +197,8 @@ class Judge:
         if any(quiet.search(text) for quiet in self._quiet):
             return None
         place = class_of(text)
-        return LineVerdict(_OF_CLASS[place], kind_of(text), about=_about(text)) if place >= 0 else None
+        rank = _OF_CLASS[place] if place >= 0 else FAILED if self.strict and is_warning(text) else None
+        return LineVerdict(rank, kind_of(text), about=_about(text)) if rank is not None else None
 
 
 def _sorts(rule: Rule) -> tuple[FailureSort | BlockRule, ...]:

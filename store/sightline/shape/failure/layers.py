@@ -57,6 +57,7 @@ RARE_LINES, RARE_MOST = 20, 40
 ABOVE_LINES = (5, 10, 16, 30)
 """Lines above the end of a failed step, with each layer."""
 
+OTHER_END = 0.4  # place of the end of another failed step, as the first one may have been tolerated
 OTHER_STEP, GOOD_STEP = 0.5, 8.0  # how much later lines of another failed step come, and those of a good one
 
 _NO_STEPS = Steps()
@@ -174,7 +175,7 @@ def _repeats(hits: Sequence[FailureHit]) -> dict[int, float]:
 
 def _of_step(step: CiStep, main: CiStep | None, *, known: bool) -> float:
     if step != main:
-        return OTHER_STEP
+        return OTHER_END
     return 1.0 if known else 0.0
 
 

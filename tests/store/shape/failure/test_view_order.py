@@ -62,3 +62,24 @@ def test_more_indented_block_below_a_failure_is_shown_with_it() -> None:
     said += ["      21 kg", "", "    while the sum of the boxes in that crate is", "", "      19 kg", ""]
     shown = _view(["Depot", *noise[:150], *said, *noise[150:]], "./check")
     assert all(weight in shown for weight in ("12 kg", "21 kg", "19 kg"))
+
+
+def test_warnings_count_as_failures_where_the_output_says_that_they_made_it_fail() -> None:
+    noise = [f"rendered page {at}" for at in range(300)]
+    warned = [f"docs/page{at}.md:12: WARNING: label 'tills' has no target" for at in range(12)]
+    lines = [*noise, *warned, *noise]
+    told = _view([*lines, "Failing due to 12 warnings"], "./docs").partition("\n")[2]
+    assert all(f"docs/page{at}.md:12" in told for at in range(12))
+    assert "docs/page5.md" not in _view([*lines, "disk is full"], "./docs").partition("\n")[2]
+
+
+def test_second_failed_step_is_shown_beside_one_that_was_tolerated() -> None:
+    lint = [
+        "##[group]Run make lint",
+        *(f"src/till.c:3: error: coin {a}{b} is worn" for a in "abcdefgh" for b in "klmnopqr"),
+    ]
+    lint += ["##[error]Process completed with exit code 2."]
+    tests = ["##[group]Run make check", *(f"weighed crate {at}" for at in range(200))]
+    tests += ["cannot open the drawer of till 7", "##[error]Process completed with exit code 1."]
+    after = ["##[group]Post Run checkout", *(f"cleaned folder {at}" for at in range(100))]
+    assert "cannot open the drawer of till 7" in _view([*lint, *tests, *after], "gh run view --log")
