@@ -13,7 +13,7 @@ import pytest
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import told_share
 from sightline.audit.kept_facts import facts_for, share_in
-from sightline.audit.timeline import calls_of, totals_of
+from sightline.audit.timeline import calls_of, share_seen
 from sightline.base.errors import ExpiredRef
 from sightline.base.records import Buffer, LinePart, Session, Shown, View
 from sightline.base.sha256 import sha256_hex
@@ -121,7 +121,7 @@ def test_lines_that_a_view_may_have_cut_are_seen_at_most(root: Path) -> None:
         assert next(told[name] for name in told if name.startswith("seq 1 3000")) == "96.4 %"
         facts = facts_for(store, found.values())
         assert {name: told_share(share_in(facts[found[name].name], found[name])) for name in told} == told
-        assert totals_of(calls_of(store), list(found.values())).at_most
+        assert share_seen(calls_of(store), list(found.values())).at_most
         with store.open(Target(found[line], "out")) as source:
             for at in range(0, source.byte_count, 1 << 14):
                 shown = source.line_span(at, min(at + (1 << 14), source.byte_count))

@@ -13,7 +13,8 @@ import pytest
 from sightline.agents.past_sessions.importer import ImportLedger
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.report.report import gather
-from sightline.audit.timeline import calls_of, unknowable
+from sightline.audit.timeline import calls_of
+from sightline.audit.verdict import verdict_of
 from sightline.base.errors import OfNewerVersion
 from sightline.base.records import Buffer, Gap, Session
 from sightline.disk import schema
@@ -346,7 +347,7 @@ def test_what_a_newer_version_left_of_a_buffer_is_left_alone_and_named(store: St
         purge_gone(store, [buffer.name])
     assert wrong(store) == []
     assert [finding.level for finding in examine(store, rebuild=True) if finding.level == "problem"] == []
-    assert unknowable(store, calls_of(store), ["agent"]) == []
+    assert verdict_of(store).gone == 0
     assert path.read_bytes() == data
 
 

@@ -21,8 +21,8 @@ def header(pilot: Pilot[None]) -> str:
 def fill(store: Store) -> None:
     seen = add(store, "cmd_00000c", "make", BROKEN, exit_code=2, ago=300)
     show(store, seen, (1, 302))
-    add(store, "cmd_00000b", "make", BROKEN, exit_code=2, ago=200)
-    half = add(store, "cmd_00000a", "make", BROKEN, exit_code=2, ago=100)
+    add(store, "cmd_00000b", "make b", BROKEN, exit_code=2, ago=200)
+    half = add(store, "cmd_00000a", "make a", BROKEN, exit_code=2, ago=100)
     show(store, half, (1, 150))
     add(store, "cmd_000001", "seq", numbered(30), ago=10)
 

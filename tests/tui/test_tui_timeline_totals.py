@@ -3,6 +3,7 @@
 import pytest
 
 from sightline.audit.accounting import Accounted
+from sightline.audit.coverage import Share
 from sightline.audit.timeline import CallTotals
 from sightline_tui.timeline.call_parts import seen_parts, sent_parts
 
@@ -23,5 +24,5 @@ def test_beside_a_known_harness_the_difference_is_told_whichever_it_is(alone: in
 
 
 def test_of_nothing_no_share_is_told() -> None:
-    assert [part.text for part in seen_parts(CAPTURED, CAPTURED.captured_lines)] == ["no lines captured"]
-    assert "seen 50 % of 8 lines" in [part.text for part in seen_parts(CallTotals(captured_lines=8, seen_lines=4), 8)]
+    assert [part.text for part in seen_parts(Share(0, 0), 0)] == ["no lines captured"]
+    assert "seen 50 % of 8 lines" in [part.text for part in seen_parts(Share(4, 8), 8)]

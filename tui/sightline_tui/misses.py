@@ -78,9 +78,9 @@ def following(
     for one in found.missed:
         if at <= one.number:
             places = read(one.name)
-            if places is None or at > places.number:
+            if places is None or at > len(places.places):
                 return None  # it was seen, or removed, meanwhile
-            return Miss(places.buffer, *places.place(at), nth, total, not found.verdict.is_done)
+            return Miss(places.buffer, *places.places[at - 1], nth, total, not found.verdict.is_done)
         at -= one.number
     return None
 

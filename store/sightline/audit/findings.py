@@ -6,11 +6,11 @@ from sightline.audit.buffer_failures import Overlooked, not_judged, overlooked
 from sightline.audit.evidence.session_evidence import ALARMS, evidence_of
 from sightline.audit.output_facts import ALTERED as IS_ALTERED
 from sightline.audit.output_facts import CUT as IS_CUT
-from sightline.audit.output_facts import FOUND, GONE, LOST, ended, output_rules
+from sightline.audit.output_facts import FOUND, GONE, LOST, ended, gone_flag, output_rules
 from sightline.audit.output_facts import UNTOLD as IS_UNTOLD
 from sightline.audit.people_views import Onlookers
 from sightline.audit.project_scope import belongs
-from sightline.audit.timeline import Call, calls_about, not_shown_whole
+from sightline.audit.timeline import Call, calls_about
 from sightline.audit.verdict import Scope, Verdict, alarms_of, verdict_of
 from sightline.base.errors import StoreFailed
 from sightline.base.project import ALL
@@ -192,7 +192,7 @@ def findings_of(
             about = calls[buffer.name]
             found.others.extend(_ended(buffer, about, only_cut=buffer not in there, is_told=is_told))
         expired = [one for one in known if one.name in examined and one.state == "evicted"]
-        found.gone.extend(name for one in expired for name in not_shown_whole([one], calls[one.name]))
+        found.gone.extend(one.name for one in expired if gone_flag(one, calls[one.name]))
         captured, unjudged = captured + len(there), unjudged + not_judged(there)
     found.others.sort(key=lambda one: _IN_ORDER.index(one.kind))
     return found._replace(captured=captured, unjudged=unjudged)

@@ -18,7 +18,7 @@ from sightline.audit.buffer_failures import (
 )
 from sightline.audit.coverage import Coverage, cover
 from sightline.audit.quoting_views import find_quotes
-from sightline.audit.timeline import Call, count_lines, not_shown_whole
+from sightline.audit.timeline import Call, count_lines, is_shown_whole
 from sightline.base.records import TOOL_FAILED, Buffer, OutputFacts
 from sightline.base.refs import format_ref
 from sightline.light.named_tuple import NamedTuple
@@ -89,7 +89,7 @@ def facts_of(store: Reading, buffer: Buffer, calls: Sequence[Call]) -> OutputFac
     flags = _of_record(buffer) | (AGAIN if again else 0)
     if buffer.state == "evicted":
         flags |= sum(one.flag for one in ended(buffer, calls))
-        return OutputFacts(flags | EXPIRED | _gone(buffer, told), again=again)
+        return OutputFacts(flags | EXPIRED | gone_flag(buffer, told), again=again)
     failures = _failures(store, buffer)
     coverage = _coverage(store, buffer, told, failures or ())
     unseen = unseen_of(store, buffer, failures or (), coverage)
@@ -105,12 +105,13 @@ def facts_of(store: Reading, buffer: Buffer, calls: Sequence[Call]) -> OutputFac
 
 def facts_of_removed(buffer: Buffer, calls: Sequence[Call]) -> OutputFacts:
     """Judge an output that a person removed, given what is left of its record and the calls about it."""
-    gone = _gone(buffer, [call for call in calls if not call.looks_on])
+    gone = gone_flag(buffer, calls)
     return OutputFacts(EXPIRED | gone | (REMOVED if gone else 0))
 
 
-def _gone(buffer: Buffer, told: Sequence[Call]) -> int:
-    return GONE if not_shown_whole([buffer], told) else 0
+def gone_flag(buffer: Buffer, calls: Sequence[Call]) -> int:
+    """Return GONE for an output without bytes of which some line was shown to nobody; else 0. Files do not count."""
+    return 0 if buffer.kind == "file" or is_shown_whole(buffer, calls) else GONE
 
 
 def _of_record(buffer: Buffer) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sightline.audit.accounting import Accounted, accounted, alone_of
 from sightline.audit.buffer_coverage import contribution_of
-from sightline.audit.coverage import Contribution, GradedLines, contribution, joined, share_of, within
+from sightline.audit.coverage import Contribution, GradedLines, Share, contribution, joined, within
 from sightline.audit.line_spans import NONE, Spans, common, size, spans_of, union
 from sightline.audit.people_views import Onlookers
 from sightline.base.errors import SightlineError
@@ -136,14 +136,12 @@ class Call(NamedTuple):
 
 
 class CallTotals(NamedTuple):
-    """The totals of some calls.
+    """The totals of some calls. How much of what was captured they have shown stands in the verdict.
 
     Attributes:
         calls: number of calls.
         captured: number of buffers that their sessions captured, without those that are gone.
         captured_bytes: bytes of these.
-        captured_lines: lines of these.
-        seen_lines: number of these lines that stood in any of the calls.
         shown_bytes: bytes of all replies.
         tokens: about how many tokens all replies were: the sum over the calls.
         saved_bytes: captured bytes that were not sent; 0 if more was sent.
@@ -151,16 +149,11 @@ class CallTotals(NamedTuple):
         lines: number of lines shown; repeated ones count each time.
         again: number of lines that the same session had been shown before.
         accounted: calls of harnesses that are known to cut, compared with what these would have shown.
-        partial: number of captured buffers that are partial.
-        seen_parts: the shown parts of lines that no call showed whole, summed up in lines.
-        unsure: number of captured buffers with lines that count as seen and may have been cut.
     """
 
     calls: int = 0
     captured: int = 0
     captured_bytes: int = 0
-    captured_lines: int = 0
-    seen_lines: int = 0
     shown_bytes: int = 0
     tokens: int = 0
     saved_bytes: int = 0
@@ -168,19 +161,6 @@ class CallTotals(NamedTuple):
     lines: int = 0
     again: int = 0
     accounted: Accounted = Accounted()
-    partial: int = 0
-    seen_parts: float = 0.0
-    unsure: int = 0
-
-    @property
-    def share(self) -> float:
-        """Share of the captured lines that were seen, 0 to 1; a cut line counts by its part."""
-        return share_of(self.seen_lines + self.seen_parts, self.captured_lines, partial=bool(self.partial))
-
-    @property
-    def at_most(self) -> bool:
-        """Whether the share is an upper bound, because less may have been seen."""
-        return bool(self.partial or self.unsure)
 
     @property
     def again_ratio(self) -> float:
@@ -447,74 +427,39 @@ def captured_by(store: Reading, sessions: Iterable[str], since: float = 0.0) -> 
     return sorted((buffer for buffer in there if not buffer.is_unanswered), key=lambda buffer: buffer.created)
 
 
-def gone_of(store: Reading, sessions: Iterable[str], since: float = 0.0) -> list[Buffer]:
-    """Return the records of expired buffers that sessions captured, newest first, from a time on."""
-    found = [buffer for name in dict.fromkeys(sessions) for buffer in store.index.of_session(name)]
-    expired = [one for one in found if one.state == "evicted" and one.created >= since]
-    return sorted(expired, key=lambda one: one.created, reverse=True)
+def is_shown_whole(buffer: Buffer, calls: Sequence[Call]) -> bool:
+    """Return whether some calls have shown each line of a buffer whole."""
+    seen = seen_after(calls, len(calls)).get(buffer.name, {})
+    there = ((seen[name], info.lines) for name, info in buffer.streams.items() if name in seen)
+    return sum(size(within(lines, count).seen) for lines, count in there) >= buffer.lines
 
 
-def unknowable(store: Reading, calls: Sequence[Call], sessions: Iterable[str], since: float = 0.0) -> list[str]:
-    """Return the names of outputs that were removed before they were shown whole, so what was missed is unknown.
-
-    Args:
-        store: the store.
-        calls: the calls, with what they showed.
-        sessions: names of the sessions that captured.
-        since: earliest capture, seconds since the epoch.
-    """
-    names = dict.fromkeys(sessions)
-    gone = {one.name: _lines_of(one) for one in gone_of(store, names, since) if one.kind != "file"}
-    asked = dict.fromkeys(name for call in calls for name in call.view.refs if not name.startswith("file_"))
-    for name in asked:  # the index no longer has those that a person removed
-        left = store.tombstone(name) if name not in gone and store.index.buffer(name) is None else None
-        if left and left.get("session") in names and left["created"] >= since:
-            gone[name] = {stream: info["lines"] for stream, info in left["streams"].items()}
-    return not_whole(gone, calls)
-
-
-def not_shown_whole(evicted: Iterable[Buffer], calls: Sequence[Call]) -> list[str]:
-    """Return the names of those removed outputs that calls did not show whole, so what was missed is unknown."""
-    return not_whole({one.name: _lines_of(one) for one in evicted if one.kind != "file"}, calls)
-
-
-def not_whole(gone: Mapping[str, Mapping[str, int]], calls: Sequence[Call]) -> list[str]:
-    seen = seen_after(calls, len(calls)) if gone else {}
-    return [name for name, lines in gone.items() if _seen_of(lines, seen.get(name, {})) < sum(lines.values())]
-
-
-def _lines_of(buffer: Buffer) -> dict[str, int]:
-    return {name: info.lines for name, info in buffer.streams.items()}
-
-
-def _seen_of(lines: Mapping[str, int], seen: Mapping[str, GradedLines]) -> int:
-    """Return how many lines of the streams were seen whole."""
-    return sum(size(within(seen[name], count).seen) for name, count in lines.items() if name in seen)
-
-
-def _seen_parts_of(buffer: Buffer, seen: Mapping[str, GradedLines]) -> float:
-    """Return the seen parts of a buffer's cut lines, summed up in lines."""
-    there = (within(seen[name], info.lines) for name, info in buffer.streams.items() if name in seen)
-    return sum(one.share for lines in there for one in lines.cut.values())
-
-
-def _unsure_of(calls: Iterable[Call], captured: Sequence[Buffer]) -> int:
-    """Return the number of buffers with lines that count as seen and may have been cut."""
+def share_seen(calls: Sequence[Call], captured: Sequence[Buffer]) -> Share:
+    """Return how much of what was captured stood in some calls, which may be the first of a session."""
+    seen = seen_after(calls, len(calls))
     unsure = {name for call in calls for name, part in call.parts.items() if part.unsure}
-    return sum(buffer.name in unsure for buffer in captured)
+    there = (
+        within(seen[one.name][name], info.lines)
+        for one in captured
+        for name, info in one.streams.items()
+        if name in seen.get(one.name, ())
+    )
+    return Share(
+        sum(lines.weight for lines in there),
+        sum(buffer.lines for buffer in captured),
+        any(buffer.is_partial for buffer in captured),
+        any(buffer.name in unsure for buffer in captured),
+    )
 
 
 def totals_of(calls: Sequence[Call], captured: Sequence[Buffer]) -> CallTotals:
     """Sum up calls, and what their sessions captured."""
-    seen = seen_after(calls, len(calls))
     captured_bytes = sum(buffer.bytes for buffer in captured)
     shown_bytes = sum(call.view.bytes_shown for call in calls)
     return CallTotals(
         calls=len(calls),
         captured=len(captured),
         captured_bytes=captured_bytes,
-        captured_lines=sum(buffer.lines for buffer in captured),
-        seen_lines=sum(_seen_of(_lines_of(buffer), seen.get(buffer.name, {})) for buffer in captured),
         shown_bytes=shown_bytes,
         tokens=sum(call.tokens for call in calls),
         saved_bytes=max(captured_bytes - shown_bytes, 0),
@@ -522,7 +467,4 @@ def totals_of(calls: Sequence[Call], captured: Sequence[Buffer]) -> CallTotals:
         lines=sum(call.lines for call in calls),
         again=sum(call.again for call in calls),
         accounted=accounted((call.view.bytes_shown, call.alone_bytes) for call in calls),
-        partial=sum(buffer.is_partial for buffer in captured),
-        seen_parts=sum(_seen_parts_of(buffer, seen.get(buffer.name, {})) for buffer in captured),
-        unsure=_unsure_of(calls, captured),
     )

@@ -140,11 +140,15 @@ _IN_DOUBT = "'?' || hex(randomblob(8))"
 _MISSED = 20  # the flags UNSEEN and CUT of `audit.output_facts`: what was missed may stand in any later reply
 _QUOTED_SECONDS = 3600  # between an output and a reply that quotes it
 # The conflict policy of a statement would replace that of its trigger, so nothing here relies on one.
+_FAILING = "(failures > 0 OR flags & 2 <> 0)"  # the second is the flag FAILED of `audit.output_facts`
 _NEW_VERDICT = f"""
     DELETE FROM verdicts WHERE buffer = NEW.name;
     INSERT INTO verdicts (buffer, judged, session, project, cwd, created)
         VALUES (NEW.name, CASE NEW.state WHEN 'running' THEN '~' ELSE {_IN_DOUBT} END,
             NEW.session, NEW.project, NEW.cwd, NEW.created);
+    UPDATE verdicts SET judged = {_IN_DOUBT} -- a run counts for those before it
+        WHERE session = NEW.session AND {_FAILING} AND judged > '@' AND judged <> '~'
+        AND (SELECT command FROM buffers WHERE name = verdicts.buffer) = NEW.command;
 """  # noqa: S608 - names of ours
 _REPLY = """
     SELECT number, session, time, json_extract(record, '$.bytes_shown'), json_extract(record, '$.truncated'),
@@ -185,6 +189,9 @@ CREATE TRIGGER verdict_added AFTER INSERT ON buffers BEGIN {_NEW_VERDICT} END;
 CREATE TRIGGER verdict_changed AFTER UPDATE OF {_FACTS} ON buffers
 WHEN ({_row_values("OLD")}) IS NOT ({_row_values("NEW")}) BEGIN {_NEW_VERDICT} END;
 CREATE TRIGGER verdict_removed AFTER DELETE ON buffers BEGIN
+    UPDATE verdicts SET judged = {_IN_DOUBT}
+        WHERE session = OLD.session AND {_FAILING} AND judged > '@' AND judged <> '~'
+        AND (SELECT command FROM buffers WHERE name = verdicts.buffer) = OLD.command;
     DELETE FROM verdicts WHERE buffer = OLD.name;
     INSERT INTO verdicts (buffer, judged) SELECT OLD.name, {_IN_DOUBT}
         WHERE EXISTS (SELECT 1 FROM views_of WHERE buffer = OLD.name);
@@ -196,6 +203,7 @@ CREATE TRIGGER verdict_seen AFTER INSERT ON views_of BEGIN
         buffer = NEW.buffer OR buffer IN (SELECT name FROM buffers WHERE origin = NEW.buffer AND origin <> '')
     );
 END;
+CREATE INDEX verdicts_failing ON verdicts (session) WHERE {_FAILING};
 CREATE INDEX verdicts_missed ON verdicts (session, created) WHERE flags & {_MISSED} <> 0;
 CREATE TRIGGER verdict_quoted AFTER INSERT ON views BEGIN
     UPDATE verdicts SET judged = {_IN_DOUBT}

@@ -17,7 +17,7 @@ from sightline.audit.kept_facts import facts_for
 from sightline.audit.report.data import as_data
 from sightline.audit.report.phrases import figures, overlooked_of
 from sightline.audit.report.report import gather
-from sightline.audit.timeline import calls_of, totals_of
+from sightline.audit.timeline import calls_of, share_seen
 from sightline.base.project import ALL, Scope
 from sightline.base.records import Buffer, LinePart, Session, Shown
 from sightline.log.views import Shows, record_view
@@ -108,7 +108,7 @@ def test_what_a_person_was_shown_of_an_agent_s_output_no_agent_saw(
     calls = calls_of(store)
     assert [call.looks_on for call in calls] == [False, True]
     assert {one.kind for one in audited(store, ALL).found} == {OVERLOOKED, CUT}
-    assert totals_of(calls, [buffer]).seen_lines == 20
+    assert share_seen(calls, [buffer]).seen == 20
 
 
 def test_what_a_person_captured_is_seen_where_a_person_read_it(store: Store, keep: Keep) -> None:

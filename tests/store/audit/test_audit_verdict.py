@@ -174,6 +174,19 @@ def test_files_of_a_large_store_are_compared_with_their_seals_by_an_audit_and_bi
     assert looks == [2, 1, 2, 1]  # and then not before a minute has passed
 
 
+def test_what_a_later_run_shows_again_counts_once_as_long_as_that_run_is_there(store: Store) -> None:
+    ran(store, b"ERROR: one\n")
+    assert verdict_of(store).unseen == 1
+    later = store.begin("cmd", "make", "/", "agent-1")
+    later.register()
+    assert verdict_of(store).unseen == 1
+    later.append("out", b"ERROR: one\n")
+    sealed = later.seal(exit_code=2)
+    assert (verdict_of(store).unseen, verdict_of(store).failures) == (1, 2)
+    evict(store, sealed)
+    assert verdict_of(store).unseen == 1
+
+
 def test_what_is_removed_stays_gone_in_its_session_when_the_index_is_made_anew(store: Store) -> None:
     partly, whole = ran(store), ran(store, b"a\n", session="agent-2")
     show(store, partly, 1, 1)

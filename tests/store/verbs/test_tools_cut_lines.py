@@ -13,7 +13,7 @@ from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import Coverage, told_share
 from sightline.audit.kept_facts import facts_for, share_in
 from sightline.audit.line_spans import size
-from sightline.audit.timeline import calls_of, captured_by, totals_of
+from sightline.audit.timeline import calls_of, captured_by, share_seen
 from sightline.base.profile import load_profile
 from sightline.base.records import Buffer, LinePart
 from sightline.log.log_index import rebuild_views
@@ -62,9 +62,8 @@ def test_of_a_line_of_a_megabyte_a_kilobyte_was_seen(agent: Any, keep: Keep) -> 
     _holds_what_it_tells(agent, buffer)
     facts = facts_for(agent.store, [buffer])[buffer.name]
     assert share_in(facts, buffer).share == coverage.share
-    totals = totals_of(calls_of(agent.store), captured_by(agent.store, ["s"]))
-    assert totals.share == coverage.share
-    assert (totals.seen_lines, totals.captured_lines) == (0, 1)
+    seen = share_seen(calls_of(agent.store), captured_by(agent.store, ["s"]))
+    assert (seen.share, seen.total) == (coverage.share, 1)
 
 
 def test_paging_through_a_line_ends_at_all_of_it(agent: Any, keep: Keep) -> None:

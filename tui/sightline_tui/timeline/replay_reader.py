@@ -4,10 +4,19 @@ from collections.abc import Sequence
 
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.buffer_failures import Failure, failures_if_quick
-from sightline.audit.coverage import NO_LINES, Coverage, GradedLines, share_of, within
+from sightline.audit.coverage import NO_LINES, Coverage, GradedLines, Share, share_of, within
 from sightline.audit.held_lines import HeldTokens, Holdings, held_of, held_tokens, is_told
 from sightline.audit.line_spans import common, union
-from sightline.audit.timeline import BYTES_A_TOKEN, Call, CallTotals, Timeline, captured_by, seen_after, totals_of
+from sightline.audit.timeline import (
+    BYTES_A_TOKEN,
+    Call,
+    CallTotals,
+    Timeline,
+    captured_by,
+    seen_after,
+    share_seen,
+    totals_of,
+)
 from sightline.base.errors import OfNewerVersion, SightlineError
 from sightline.base.records import Buffer
 from sightline.light.named_tuple import NamedTuple
@@ -51,6 +60,7 @@ class ReplayStep(NamedTuple):
         streams: its streams at this step.
         outputs: outputs of the session so far, the one asked about last first.
         totals: totals of all calls so far.
+        seen: how much they had shown of what was captured by then.
         held: what the context then had of all that it was shown; None if nothing is told of that context.
         called: what to call the session.
     """
@@ -64,6 +74,7 @@ class ReplayStep(NamedTuple):
     streams: Sequence[Standing]
     outputs: Sequence[ReplayOutput]
     totals: CallTotals
+    seen: Share
     held: HeldTokens | None = None
     called: str = ""
 
@@ -105,10 +116,10 @@ class ReplayReader:
         held, holding = None, Holdings(self._store).of(self._session)
         if holding.events.changes:
             held = held_tokens(holding, (one.view for one in so_far), BYTES_A_TOKEN, until=call.view.time)
-        totals = totals_of(so_far, captured)
+        totals, seen = totals_of(so_far, captured), share_seen(so_far, captured)
         known = self._store.index.session(self._session)
         called = session_title(known) if known else self._session
-        return ReplayStep(at, len(calls), call, text, gone, buffer, streams, outputs, totals, held, called)
+        return ReplayStep(at, len(calls), call, text, gone, buffer, streams, outputs, totals, seen, held, called)
 
     def next_miss(self, at: int, now: str) -> tuple[int, int] | None:
         """Find the next call that is the first about an output with a failure that no agent had been shown by then.

@@ -157,7 +157,7 @@ def so_far_rows(step: ReplayStep, width: int) -> list[list[StripPart]]:
     totals = step.totals
     first = [
         StripPart(" so far  ", "strong"),
-        *seen_parts(totals, totals.captured_lines),
+        *seen_parts(step.seen, step.seen.total),
         StripPart(" · ", "dim"),
         *joined(
             [

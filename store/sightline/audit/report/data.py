@@ -4,6 +4,8 @@ from sightline.audit.coverage import cut_data, rounded
 from sightline.audit.held_lines import STATE_WORDS
 from sightline.audit.line_spans import written
 from sightline.audit.report.report import Report, ReportedOutput, ToldCall, halves
+from sightline.audit.timeline import CallTotals
+from sightline.audit.verdict import Verdict
 from sightline.base.refs import format_ref
 from sightline.light.typing_names import Any
 from sightline.log.views import ref_of_shown
@@ -11,24 +13,12 @@ from sightline.log.views import ref_of_shown
 
 def as_data(report: Report) -> dict[str, Any]:
     """Encode a report; times are seconds since the epoch, lines are text such as ``"3-9"``."""
-    totals = report.totals
     return {
         "title": report.title,
         "made": report.made,
         "since": report.since or None,
         "sessions": [{**one.session._asdict(), "calls": one.counts.calls} for one in report.sessions],
-        "totals": {
-            **totals._asdict(),
-            "accounted": {**totals.accounted._asdict(), "saved_bytes": totals.accounted.saved_bytes},
-            "tokens_estimated": totals.tokens,
-            "share_seen": rounded(totals.share),
-            "at_most": totals.at_most,
-            "again_ratio": round(totals.again_ratio, 6),
-            "overlooked_failures": report.judged.unseen,
-            "overlooked_at_least": report.judged.at_least,
-            "not_judged_outputs": report.judged.unjudged,
-            "unread": len(report.judged.unread),
-        },
+        "totals": totals_data(report.totals, report.judged),
         "overlooked": [
             {
                 "ref": missed.ref,
@@ -136,4 +126,26 @@ def _call(told: ToldCall) -> dict[str, Any]:
         "text_end": tail or None,
         "text_left_out": told.cut_characters,
         "not_shown": {ref: written(spans) for ref, spans in told.unseen},
+    }
+
+
+def totals_data(totals: CallTotals, judged: Verdict) -> dict[str, Any]:
+    """Encode totals with the numbers of the verdict, for ``timeline --json``, too."""
+    return {
+        **totals._asdict(),
+        "accounted": {**totals.accounted._asdict(), "saved_bytes": totals.accounted.saved_bytes},
+        "tokens_estimated": totals.tokens,
+        "captured_lines": judged.lines,
+        "seen_lines": int(judged.seen),
+        "partial": judged.partial,
+        "unsure": judged.unsure,
+        "share_seen": rounded(judged.share),
+        "at_most": judged.at_most,
+        "again_ratio": round(totals.again_ratio, 6),
+        "overlooked_failures": judged.unseen,
+        "overlooked_at_least": judged.at_least,
+        "gone_outputs": judged.gone,
+        "not_judged_outputs": judged.unjudged,
+        "unread": len(judged.unread),
+        "verdict": judged.counts,
     }

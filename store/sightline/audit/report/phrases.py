@@ -70,7 +70,7 @@ def clock(seconds: float) -> str:
 def figures(report: Report) -> list[tuple[str, str, str]]:
     """Return (figure, meaning, details) for each figure, the most important first."""
     totals, judged = report.totals, report.judged
-    partial = (f"{totals.partial:,}", "partial outputs", "of which only a part reached the store")
+    partial = (f"{judged.partial:,}", "partial outputs", "of which only a part reached the store")
     held = report.held
     went = f"~{held.went:,} went" if held.went else "nothing went"
     went += f", of ~{held.unknown:,} it is not known" if held.unknown else ""
@@ -88,7 +88,7 @@ def figures(report: Report) -> list[tuple[str, str, str]]:
         (human_bytes(totals.saved_bytes), "not sent", "of what was captured"),
         (percent(totals.again_ratio, 0), "shown again", f"{totals.again:,} of {totals.lines:,} lines"),
         (f"{totals.cut:,}", "replies cut", f"of {totals.calls:,}"),
-        *([partial] if totals.partial else []),
+        *([partial] if judged.partial else []),
         *([(f"~{held.held:,}", "tokens held now", went)] if is_told else []),
     ]
 
@@ -96,8 +96,8 @@ def figures(report: Report) -> list[tuple[str, str, str]]:
 def none_missed(report: Report) -> str:
     """Return the sentence for a report without any known overlooked failure."""
     where = " in what could be read" if report.judged.unread else " in what is still there" if report.gone else ""
-    where += " and reached the store" if where and report.totals.partial else ""
-    where = where or (" in what reached the store" if report.totals.partial else "")
+    where += " and reached the store" if where and report.judged.partial else ""
+    where = where or (" in what reached the store" if report.judged.partial else "")
     left = f" {counted(report.judged.unjudged, 'output')} only show what others wrote, and were not judged."
     return f"None{where}: something of every failure stood in a reply.{left if report.judged.unjudged else ''}"
 

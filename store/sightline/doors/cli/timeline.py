@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from sightline.audit.accounting import Accounted
-from sightline.audit.coverage import percent, rounded, told_share
+from sightline.audit.coverage import percent, told_share
 from sightline.audit.held_lines import HeldTokens, Holdings, Loss, held_tokens, losses_of
+from sightline.audit.report.data import totals_data
 from sightline.audit.timeline import BYTES_A_TOKEN, Call, CallFilter, CallTotals, filtered, totals_of
 from sightline.audit.verdict import Verdict, verdict_of
 from sightline.base.refs import format_ref
@@ -146,24 +147,6 @@ def as_data(call: Call) -> dict[str, Any]:
         "cut_lines": call.cut_lines,
         "tokens_estimated": call.tokens,
         "alone_bytes": call.alone_bytes,
-    }
-
-
-def totals_data(totals: CallTotals, verdict: Verdict) -> dict[str, Any]:
-    """Encode totals for ``timeline --json``."""
-    return {
-        **totals._asdict(),
-        "accounted": {**totals.accounted._asdict(), "saved_bytes": totals.accounted.saved_bytes},
-        "tokens_estimated": totals.tokens,
-        "share_seen": rounded(verdict.share),
-        "at_most": verdict.at_most,
-        "again_ratio": round(totals.again_ratio, 6),
-        "overlooked_failures": verdict.unseen,
-        "overlooked_at_least": verdict.at_least,
-        "gone_outputs": verdict.gone,
-        "not_judged_outputs": verdict.unjudged,
-        "unread": len(verdict.unread),
-        "verdict": verdict.counts,
     }
 
 
