@@ -22,7 +22,7 @@ from sightline.audit.project_scope import running_in, started_in
 from sightline.base.errors import SightlineError, StoreFailed
 from sightline.base.project import ALL
 from sightline.base.project import Scope as Scope
-from sightline.base.records import Session, Tally
+from sightline.base.records import Buffer, Session, Tally
 from sightline.disk.reading import HostAlarm
 from sightline.light.json_text import dumps, loads
 from sightline.light.named_tuple import NamedTuple
@@ -269,7 +269,19 @@ def by_session(store: Reading, scope: Scope = ALL) -> dict[str, Verdict]:
     found = dict[str, list[Tally]]()
     for name, tally in store.index.tallies(output_rules(store), scope, by="session"):
         found.setdefault(name, []).append(tally)
-    return {name: summed(tallies) for name, tallies in found.items()}
+    running = running_in(store, scope)
+    return {
+        name: _with_running(summed(found.get(name, ())), [one for one in running if one.session == name])
+        for name in found.keys() | {one.session for one in running}
+    }
+
+
+def _with_running(known: Verdict, running: Sequence[Buffer]) -> Verdict:
+    """Add outputs whose capture has not ended, of which nothing else is known yet."""
+    return known._replace(
+        captured=known.captured + len(running),
+        ran=known.ran + sum(one.kind == "cmd" and not one.origin for one in running),
+    )
 
 
 class JudgedSession(NamedTuple):
@@ -341,12 +353,10 @@ class VerdictReader:
 
     def _summed(self, sessions: Mapping[str, JudgedSession], left: int) -> Verdict:
         tallies = [tally for _, tally in self._store.index.tallies(self.rules, self.scope)]
-        judged, running = sessions.values(), running_in(self._store, self.scope)
-        known = summed(tallies)
+        judged = sessions.values()
+        known = _with_running(summed(tallies), running_in(self._store, self.scope))
         gone = self._store.index.with_flags(self.rules, output_facts.REMOVED, self.scope) if known.gone else ()
         return known._replace(
-            captured=known.captured + len(running),
-            ran=known.ran + sum(one.kind == "cmd" and not one.origin for one in running),
             removed=tuple(sorted(name for name, _ in gone)),
             alarms=tuple(_each_once(alarm for one in judged for alarm in one.alarms)),
             broken=tuple(one.broken for one in judged if one.broken),

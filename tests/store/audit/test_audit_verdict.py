@@ -1,5 +1,6 @@
 """The verdict: one model for every scope, kept in the index, followed by all screens."""
 
+import json
 import os
 import sqlite3
 import time
@@ -19,17 +20,19 @@ from sightline.audit import verdict as verdicts
 from sightline.audit.brief import as_data, make_brief
 from sightline.audit.buffer_coverage import first_unseen
 from sightline.audit.buffer_filter import BufferFilter, parsed
-from sightline.audit.findings import ALTERED, CUT, OVERLOOKED, PARTIAL, UNTOLD, audited
+from sightline.audit.findings import ALTERED, CUT, KINDS, OVERLOOKED, PARTIAL, UNTOLD, audited
 from sightline.audit.kept_facts import AT_ONCE
 from sightline.audit.overlooked_places import missed_in, number_in, place_at
 from sightline.audit.report.phrases import ending as exit_code_words
 from sightline.audit.report.report import gather
 from sightline.audit.timeline import calls_of
-from sightline.audit.verdict import Verdict, VerdictReader, by_session, verdict_of
+from sightline.audit.verdict import Verdict, VerdictReader, verdict_of
 from sightline.base.project import ALL, Project, Scope
 from sightline.base.records import Buffer, Session, Shown
+from sightline.disk.recording import Recording
 from sightline.log.retention import evict
 from sightline.log.session_events import AgentMessage, append_events
+from sightline.log.session_list import list_sessions
 from sightline.log.views import Shows, record_view
 from sightline.shape.segments import Segment
 from sightline.store import Store
@@ -37,6 +40,7 @@ from sightline_tui.common.phrases import state_of
 from sightline_tui.header import verdict_parts
 from sightline_tui.timeline.board_reader import BoardReader
 from sightline_tui.timeline.totals import TotalsReader
+from tests.command_line import run_here
 
 AGENT = Session("agent-1", "claude-code", "", "", "/", 1.0)
 BROKEN = b"fine\nERROR: one\n" + b"fine\n" * 20 + b"ERROR: two\n"
@@ -317,10 +321,16 @@ DEEDS = st.lists(
         st.tuples(st.just("evict"), st.integers(0, 9)),
         st.tuples(st.just("remove"), st.integers(0, 9)),
         st.tuples(st.just("import"), OUTPUTS),
+        st.tuples(st.just("alter"), st.integers(0, 9)),
+        st.tuples(st.just("begin"), st.tuples(st.sampled_from(SESSIONS), st.sampled_from(PROJECTS))),
+        st.tuples(st.just("end"), st.sampled_from((0, 1))),
         st.tuples(st.just("judge"), st.none()),
     ),
     max_size=14,
 )
+
+
+COUNTED = ("ran", "failed", "failures", "unseen", "cut", "untold", "lost", "altered", "gone", "lines")
 
 
 def session_of(name: str) -> Session:
@@ -328,8 +338,15 @@ def session_of(name: str) -> Session:
     return Session(name, "shell" if is_person else "claude-code", "", "terminal" if is_person else "", "/one", 1.0)
 
 
-def do(store: Store, deed: str, what: Any, made: list[Buffer]) -> None:
-    if deed in ("run", "import"):
+def do(store: Store, deed: str, what: Any, made: list[Buffer], running: list[Recording]) -> None:
+    if deed == "begin":
+        running.append(store.begin("cmd", "make", what[1], what[0]))
+        running[-1].register()
+        running[-1].append("out", BROKEN)
+    elif deed == "end":
+        if running:
+            made.append(running.pop().seal(exit_code=what))
+    elif deed in ("run", "import"):
         session, project, code, out, partial = what
         fields: dict[str, Any] = {"partial": partial}
         if deed == "import":
@@ -350,6 +367,11 @@ def do(store: Store, deed: str, what: Any, made: list[Buffer]) -> None:
             evict(store, buffer)
         elif deed == "remove":
             store.remove(buffer, "removed")
+        elif deed == "alter":
+            path = Path(store.layout.stream(buffer.name, "out"))
+            if path.exists():
+                path.chmod(0o600)
+                path.write_bytes(path.read_bytes() + b"ERROR: added\n")
         else:
             more = {"verb": "run_command", "truncated": True, "exit_code": buffer.exit_code} if deed == "cut" else {}
             last = min(rest[1], buffer.lines)
@@ -373,6 +395,9 @@ def assert_same_everywhere(store: Store, scope: Scope) -> Verdict:
     assert as_data(brief)["verdict"] == verdict.mark + verdict.words
     assert gather(store, session=session, since=since, project=project).judged == verdict
     assert TotalsReader(store, session, project).step([]).verdict == verdict
+    chooser = VerdictReader(store)
+    chooser.scope = scope
+    assert chooser.step(1) == verdict
     header = [part.text for part in verdict_parts(VerdictReader(store, scope).all())]
     assert " · ".join(header[: len(verdict.facts) or 1]) == verdict.mark + verdict.words
     return verdict
@@ -385,24 +410,66 @@ def test_every_screen_has_the_numbers_of_the_verdict_whatever_happened(deeds: li
         check(os.path.join(root, "store"), deeds)
 
 
+def commanded(root: str, *words: str) -> tuple[int, Any]:
+    """The exit code of a command, and what it prints as JSON."""
+    done = run_here(words, env={**os.environ, "SIGHTLINE_HOME": root}, cwd="/")
+    return done.returncode, json.loads(done.stdout)
+
+
+def assert_commands_agree(root: str, verdict: Verdict, *scope: str) -> None:
+    numbers = {OVERLOOKED: "unseen", CUT: "cut", UNTOLD: "untold", PARTIAL: "lost", ALTERED: "altered"}
+    code, audit = commanded(root, "audit", "--json", "--fail-on", ",".join(KINDS), *scope)
+    assert {kind: audit["counts"][kind] for kind in numbers} == {
+        kind: getattr(verdict, name) for kind, name in numbers.items()
+    }
+    assert code == int(verdict.has_findings)
+    for words in (("brief", "--json"), ("timeline", "--json"), ("report", "--format", "json")):
+        told = commanded(root, *words, *scope)[1]
+        assert (told if words[0] == "brief" else told["totals"])[
+            "counts" if words[0] == "brief" else "verdict"
+        ] == verdict.counts, words
+
+
 def check(root: str, deeds: list[tuple[str, Any]]) -> None:
     with Store(root) as store:
-        made = list[Buffer]()
+        made, running = list[Buffer](), list[Recording]()
         for deed, what in deeds:
-            do(store, deed, what, made)
+            do(store, deed, what, made, running)
         everything = assert_same_everywhere(store, ALL)
         of_projects = [assert_same_everywhere(store, Scope(project=Project(project))) for project in PROJECTS]
         of_sessions = [assert_same_everywhere(store, Scope(name)) for name in SESSIONS]
         for parts in (of_projects, of_sessions):
-            for field in ("ran", "failed", "failures", "unseen", "cut", "untold", "lost", "altered", "gone", "lines"):
+            for field in COUNTED:
                 assert sum(getattr(one, field) for one in parts) == getattr(everything, field), field
         assert sum(one.claims for one in of_sessions) == everything.claims
+        assert_commands_agree(root, everything)
+        listed = {one.session.name for one in list_sessions(store)}
+        for name in [one for one in SESSIONS if one in listed][:1]:
+            assert_commands_agree(root, verdict_of(store, Scope(name)), "--session", name)
         board = BoardReader(store)
         board.step(fresh=True)
         agents = board.step(fresh=False).agents
         assert not [one for one in agents if one.facts.session.name.startswith("terminal") and not one.verdict.ran]
         for one in agents:
-            assert one.verdict.unseen == by_session(store)[one.facts.session.name].unseen if one.verdict.ran else True
+            own = verdict_of(store, Scope(one.name))
+            for field in (
+                "captured",
+                "ran",
+                "failed",
+                "failures",
+                "unseen",
+                "cut",
+                "untold",
+                "lost",
+                "altered",
+                "gone",
+                "lines",
+                "seen",
+            ):
+                assert getattr(one.verdict, field) == getattr(own, field), field
+        for recording in running:
+            made.append(recording.seal(exit_code=0))
+        everything = verdict_of(store)
     os.remove(os.path.join(root, "index.sqlite"))
     with Store(root) as again:
         assert verdict_of(again) == everything
