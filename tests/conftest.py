@@ -58,12 +58,17 @@ def _lie_in_memory() -> None:
 _lie_in_memory()
 
 
+_FOR_TESTS = ("SIGHTLINE_PEERS", "SIGHTLINE_KILLS", "SIGHTLINE_KILLS_SEED")
+"""Variables that say where harnesses are, and how often to kill."""
+
+
 def _leave_home() -> None:
     """Have an empty home: what a developer has installed, or set, changes no test."""
     home = os.path.expanduser("~")
     os.environ.setdefault("PIP_CACHE_DIR", os.path.join(home, ".cache", "pip"))  # or each wheel would be loaded again
     for name in list(os.environ):
-        if name.startswith(("SIGHTLINE_", "XDG_", "CLAUDE", "CODEX", "COPILOT", "GEMINI", "QWEN")):
+        own = name.startswith(("SIGHTLINE_", "XDG_", "CLAUDE", "CODEX", "COPILOT", "GEMINI", "QWEN"))
+        if own and name not in _FOR_TESTS:
             del os.environ[name]
     os.environ["HOME"] = tempfile.mkdtemp(prefix="home-of-tests-")
     atexit.register(shutil.rmtree, os.environ["HOME"], ignore_errors=True)
