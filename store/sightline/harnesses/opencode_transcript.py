@@ -23,6 +23,7 @@ import sqlite3
 from collections.abc import Iterator
 
 from sightline.base.records import LONG_ID
+from sightline.base.sha256 import sha256_hex
 from sightline.harnesses.opencode import HARNESS
 from sightline.harnesses.tool_call import (
     Beside,
@@ -91,7 +92,7 @@ _TABLES = (
 )
 _SQLITE = b"SQLite format 3\0"
 _GONE = "the file that the whole was kept in is gone"
-_OWN_ID = "prt_"  # how opencode's ids of parts begin
+_OWN_ID, _OWN_SESSION = "prt_", "ses_"  # how opencode's ids of parts and sessions begin
 
 
 def reading_of(file: Candidate) -> TranscriptReading | None:
@@ -100,15 +101,16 @@ def reading_of(file: Candidate) -> TranscriptReading | None:
         file.transcript.close()
         return open_database(file.path)
     is_export = file.is_document and b'"info"' in file.head and b'"projectID"' in file.head
-    return file.of_document(Parts(os.path.dirname(os.path.abspath(file.path))).document) if is_export else None
+    return file.of_document(Parts(file.path).document) if is_export else None
 
 
 class Parts:
     """Makes calls and events from the parts of messages, each once however often it is given."""
 
-    def __init__(self, folder: str) -> None:
-        """Prepare; the whole of long outputs lies below this folder."""
-        self._folder = folder
+    def __init__(self, path: str) -> None:
+        """Prepare to read a database or a document; the whole of long outputs lies below its folder."""
+        self._path = os.path.abspath(path)
+        self._folder = os.path.dirname(self._path)
         self._given: set[str] = set()
         self._made_by: dict[tuple[str, float], str] = {}  # sessions by the id and time of each call that they made
         self._begun: set[str] = set()
@@ -122,12 +124,15 @@ class Parts:
         info = dict_of(dict_of(document).get("info"))
         created = number(dict_of(info.get("time")).get("created"))
         session = session_of(text_of(info.get("id")), info.get("directory"), info.get("version"), created)
+        if not session.id.startswith(_OWN_SESSION):  # it was replaced by some word, as others may be
+            session = session._replace(run=sha256_hex(self._path.encode(errors="surrogateescape"))[:8])
+        own = ":".join(filter(None, (session.id, session.run)))
         met, place = set[str](), 0
         for message in map(dict_of, list_of(dict_of(document).get("messages"))):
             for part in map(dict_of, list_of(message.get("parts"))):
                 place += 1
                 name = text_of(part.get("id"))
-                name = name if name.startswith(_OWN_ID) else f"{session.id}:{name}"  # else it was replaced by some word
+                name = name if name.startswith(_OWN_ID) else f"{own}:{name}"  # else it was replaced by some word
                 name = f"{name}@{place}" if name in met else name
                 met.add(name)
                 try:
@@ -233,7 +238,7 @@ class DatabaseReading:
 
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         """Take over the connection to the database at a path; see `open_database`."""
-        self._parts = Parts(os.path.dirname(os.path.abspath(path)))
+        self._parts = Parts(path)
         self._connection = connection
         self._updated = 0
         self._told: set[str] = set()

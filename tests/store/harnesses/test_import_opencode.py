@@ -90,6 +90,19 @@ def test_calls_that_share_an_id_are_told_apart_by_their_parts(store: Store, impo
     assert len(buffers(store)) == len(views(store)) == 8
 
 
+def test_sessions_whose_ids_are_one_word_are_told_apart_by_their_files(
+    store: Store, imported: Import, tmp_path: Path
+) -> None:
+    for place in range(3):
+        one = part(1, "make", f"{place}\n", id="REDACTED", callID="REDACTED")
+        path = export(tmp_path / f"{place}.json", one)
+        path.write_text(path.read_text().replace(SESSION, "REDACTED"))
+    for _ in range(2):
+        imported(tmp_path)
+    assert sorted(read(store, one) for one in buffers(store)) == [b"0\n", b"1\n", b"2\n"]
+    assert len(store.index.sessions()) == 3
+
+
 def test_parts_whose_own_ids_are_one_word_are_told_apart_by_their_place(
     store: Store, imported: Import, tmp_path: Path
 ) -> None:
