@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sightline.agents.hooks.capture_script import FILE
+from sightline.agents.hooks.command_line import ENTRY
 from tests.peers.harnesses import Run
 from tests.peers.installed import INSTALLED, Installed, Outcome, play
 from tests.peers.scripted_model import Json, Step, Use
@@ -53,7 +54,7 @@ def test_where_the_capture_cannot_start_the_model_is_shown_what_it_would_be_with
 ) -> None:
     home = tmp_path / "home"
     script = home / ".claude" / FILE
-    part = {"no interpreter": sys.executable, "a module is missing": "__main__.py"}[broken]
+    part = {"no interpreter": sys.executable, "a module is missing": Path(ENTRY).name}[broken]
 
     def breaking(_: object) -> Use:
         text = script.read_text()
