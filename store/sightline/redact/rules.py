@@ -29,7 +29,7 @@ _PARTS = {
     # the beginning of such a word, which is found much faster than its edge
     "<eyJ>": "eyJ" + _EDGE.replace("%s", "eyJ"),
     # what may stand between a name and its value, in JSON within JSON, in XML and in tables, too
-    "<is>": r"(?:\\{0,7}[\"'`])?[ \t]{0,32}(?:=>|:=|[:=>|])[ \t]{0,32}(?:\\{0,7}[\"'`])?",
+    "<is>": r"(?>(?:\\{0,7}[\"'`])?[ \t]{0,32}(?:=>|:=|[:=>|])[ \t]{0,32}(?:\\{0,7}[\"'`])?)",
     # excludes a value that only describes what should stand there
     "<no-stand-in>": r"(?!(?i:(?:your|my|the|a|an|some|new|old|test|dummy|fake|sample|example|placeholder|access|api|"
     r"auth|bearer|basic|id|jwt|user|undefined|null|none|nil|true|false|required|missing|invalid|expired|empty|not|"
@@ -176,13 +176,13 @@ class SecretRules:
             if max(start, begin) < end
         )
 
-    def _joined(self, plain: Plain, look: int) -> Iterator[Match]:
+    def _joined(self, plain: Plain, look: int) -> Iterator[tuple[int, int, int, bytes]]:
         """Yield secrets that show only once escape codes are taken out."""
         for named, start, end, rule in self._found(plain.text, 0):
             if start < end and (origin := plain.origin(min(named, start))) >= look:
-                yield Match(origin, *plain.span(start, end), rule)
+                yield (origin, *plain.span(start, end), rule)
 
-    def _found(self, text: bytes, look: int) -> Iterator[Match]:
+    def _found(self, text: bytes, look: int) -> Iterator[tuple[int, int, int, bytes]]:
         plan = self._plan_for(text)
         for rule in plan.frequent:
             for match in rule.search(text, look):
@@ -248,9 +248,9 @@ class _Plan(NamedTuple):
         return cls(frequent, words, [rule for rule, _ in worded])
 
 
-def _match(rule: SecretRule, match: re.Match[bytes]) -> Match:
+def _match(rule: SecretRule, match: re.Match[bytes]) -> tuple[int, int, int, bytes]:
     start, end = match.span(1 if rule.pattern.groups else 0)  # its group may stand before its own beginning
-    return Match(match.start(), start, end, rule.name)
+    return match.start(), start, end, rule.name
 
 
 def spans_of(matches: Iterable[Match], line: bytes) -> Spans:

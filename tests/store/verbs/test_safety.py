@@ -488,6 +488,7 @@ HARMLESS = [
     "tr --delete a",
     "npm uninstall x",
     "reboot -w",
+    "rm -f .git/index.lock",
     "truncate -s +1G x",
     "kubectl get delete",
     "kubectl delete pod x --dry-run=client",
