@@ -1,6 +1,7 @@
 """Takes in commands that a person broke off: no hook is told of their end, but the transcript has what was shown."""
 
 import os
+import time
 
 from sightline.agents.hooks.hook_session import open_store, session_of
 from sightline.agents.hooks.recorded_tasks import RecordedTask, ended_tasks, take_task
@@ -8,12 +9,14 @@ from sightline.agents.hooks.tool_result import log_view, request_of
 from sightline.base.records import Buffer, Session
 from sightline.harnesses.base import Harness, Json
 from sightline.harnesses.tool_call import ToolCall
-from sightline.harnesses.transcript import NotReadable, Transcript, load_object
+from sightline.harnesses.transcript import SHAPE_ERRORS, NotReadable, Transcript, TranscriptItem, load_object
+from sightline.light.library import suppress
 from sightline.light.typing_names import Iterator, Sequence
 from sightline.log.past_views import SLACK_SECONDS
 from sightline.store import Store
 
 _TAIL_BYTES = 8 << 20  # of a transcript; no turn that was looked at is longer
+_RECENT_SECONDS = 3600.0  # for so long after a command's end its transcript is looked at, at each event
 
 
 def take_in_cancelled(harness: Harness, given: Json) -> None:
@@ -23,7 +26,7 @@ def take_in_cancelled(harness: Harness, given: Json) -> None:
         StoreFailed: it could not be logged.
     """
     path, session = given.get("transcript_path"), str(given.get("session_id", ""))
-    tasks = list(ended_tasks(session))
+    tasks = [(file, task) for file, task in ended_tasks(session) if _is_recent(file)]
     if not tasks or not isinstance(path, str) or not os.path.isfile(path):
         return
     with open_store() as store:
@@ -33,6 +36,12 @@ def take_in_cancelled(harness: Harness, given: Json) -> None:
                 text = "\n".join(call.shown)
                 size = len(text.encode(errors="surrogatepass"))
                 log_view(store, own, request_of(call, size), text, buffer)
+
+
+def _is_recent(path: str) -> bool:
+    with suppress(OSError):
+        return time.time() - os.stat(path).st_mtime < _RECENT_SECONDS
+    return False
 
 
 def _recorded(
@@ -58,8 +67,10 @@ def _cancelled(harness: Harness, path: str) -> Iterator[ToolCall]:
         parser = harness.transcripts().Parser(path, transcript.status.st_mtime)
         transcript.start_at(max(0, size - _TAIL_BYTES))
         for line in transcript.lines():
-            record = load_object(line)
-            for one in parser.feed(record, line.number) if isinstance(record, dict) else ():
+            record, made = load_object(line), list[TranscriptItem]()
+            with suppress(*SHAPE_ERRORS):  # an import reports what it cannot read
+                made += parser.feed(record, line.number) if isinstance(record, dict) else ()
+            for one in made:
                 if isinstance(one, ToolCall) and one.kind == "tool" and one.failed and one.tool in harness.runs:
                     command = one.arguments.get("command") if isinstance(one.arguments, dict) else None
                     if isinstance(command, str):
