@@ -325,7 +325,7 @@ def overlooked(
         store: the store.
         buffers: the buffers.
         session: the only session whose views count; None for all.
-        unread: gets the names of buffers that are there and cannot be read, so that nothing is known of them.
+        unread: gets the names of buffers that are there and cannot be read, though they are not altered.
     """
     found = []
     for buffer in buffers:
@@ -336,7 +336,7 @@ def overlooked(
                 coverage = coverage_of(store, buffer, session=session)
                 found += [Overlooked(buffer, failure) for failure in overlooked_in(store, buffer, coverage)]
         except SightlineError as error:
-            if unread is not None and isinstance(error, StoreFailed):
+            if unread is not None and isinstance(error, StoreFailed) and not buffer.altered:
                 unread.add(buffer.name)
     return found
 

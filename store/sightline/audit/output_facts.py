@@ -19,6 +19,7 @@ from sightline.audit.buffer_failures import (
 from sightline.audit.coverage import Coverage, cover
 from sightline.audit.quoting_views import find_quotes
 from sightline.audit.timeline import Call, count_lines, is_shown_whole
+from sightline.base.errors import StoreFailed
 from sightline.base.records import TOOL_FAILED, Buffer, OutputFacts
 from sightline.base.refs import format_ref
 from sightline.light.named_tuple import NamedTuple
@@ -126,7 +127,12 @@ def _of_record(buffer: Buffer) -> int:
 def _failures(store: Reading, buffer: Buffer) -> tuple[Failure, ...] | None:
     """Return what failed in it; None of one that would have to be fetched whole for that."""
     is_far = store.place is not None and buffer.bytes > QUICK_BYTES
-    return failures_if_quick(store, buffer) if is_far else failures_of(store, buffer)
+    try:
+        return failures_if_quick(store, buffer) if is_far else failures_of(store, buffer)
+    except StoreFailed:
+        if buffer.altered:  # a file of it is gone, or none any more, which is reported as that
+            return ()
+        raise
 
 
 def _coverage(store: Reading, buffer: Buffer, told: Iterable[Call], failures: Iterable[Failure]) -> Coverage:

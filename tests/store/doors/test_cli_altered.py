@@ -82,6 +82,19 @@ def test_a_list_knows_that_a_file_is_lost_once_it_was_asked_for(
     assert [one["altered"] for one in cli("list", "--json").data] == [lost]
 
 
+@pytest.mark.parametrize("lost", ["out is missing", "out is no longer a file"])
+def test_the_audit_says_that_an_output_whose_file_is_lost_is_altered(cli: Any, lost: str) -> None:
+    cli("run", "-c", "seq 1 4000")
+    ref, path = cli.last(), Path(cli("path", "@last").out.strip())
+    path.unlink()
+    if "file" in lost:
+        os.mkfifo(path)
+    found = cli("audit", "--json").data
+    assert [(one["kind"], one["ref"], one["text"]) for one in found["findings"]] == [(ALTERED, ref, lost)]
+    assert not found["unread"]
+    assert "1 altered" in cli("brief").out
+
+
 def test_lines_that_an_altered_output_lacks_are_said_to_be_gone_by_that(cli: Any, altered: str) -> None:
     path = Path(cli("path", altered).out.strip())
     path.chmod(0o600)
