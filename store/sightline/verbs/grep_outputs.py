@@ -4,7 +4,7 @@ The reply says what was searched, because a search that stops early, or cannot r
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from sightline.base.errors import SightlineError, UsageError
 from sightline.base.records import Buffer, LinePart, Shown
@@ -18,7 +18,7 @@ from sightline.shape.source import BLOCK_BYTES, Source
 from sightline.shape.summary import human_bytes
 from sightline.store import Reading, Target
 from sightline.verbs.asker import Asker
-from sightline.verbs.list_outputs import MATCHED_BUFFERS, ListRequest, find_buffers
+from sightline.verbs.list_outputs import MOST_NARROWED, ListRequest, find_names, records_of
 from sightline.verbs.reply import Reply, in_order
 
 VERB = "grep"
@@ -31,6 +31,7 @@ WINDOW_BYTES = 1 << 22  # of a line longer than a block that are searched at onc
 _OVERLAP_BYTES = 1 << 16  # that consecutive windows share, so that a match may cross their border
 
 _REPLY_BYTES = 48 << 10
+_AT_ONCE = 500  # records that are read together
 
 
 class GrepRequest(NamedTuple):
@@ -71,8 +72,7 @@ def grep_outputs(asking: Asker, request: GrepRequest) -> Reply:
         raise UsageError("the pattern is empty, or spans lines", "give some text, or a regular expression for one line")
     if request.limit < 1:
         raise UsageError(f"limit is {request.limit}", "give a number from 1 on")
-    among = find_buffers(asking.store, ListRequest(match=request.match, limit=MATCHED_BUFFERS))
-    among = [buffer for buffer in among if buffer.state != "evicted" and buffer.streams]
+    among = find_names(asking.store, ListRequest(match=request.match, limit=MOST_NARROWED), with_bytes=True)
     looked, rows, shown, parts = _Looked(), list[str](), list[Shown](), list[LinePart]()
     matching = dict[str, None]()
     size, is_whole = 0, True
@@ -136,10 +136,10 @@ class _Found(NamedTuple):
 
 
 def _lines(
-    store: Reading, among: list[Buffer], pattern: "re.Pattern[bytes]", looked: _Looked
+    store: Reading, among: Sequence[str], pattern: "re.Pattern[bytes]", looked: _Looked
 ) -> Iterator[tuple[str, str, _Found]]:
     """Yield (buffer, stream, line) for all matches."""
-    for buffer in among:
+    for buffer in _records(store, among):
         looked.outputs += 1
         looked.hosts.add(host_of(buffer.name))
         for stream in buffer.streams:
@@ -158,6 +158,11 @@ def _lines(
             except SightlineError:
                 looked.unread += 1
         looked.altered += bool(store.checked(buffer).altered)
+
+
+def _records(store: Reading, names: Sequence[str]) -> Iterator[Buffer]:
+    for start in range(0, len(names), _AT_ONCE):
+        yield from records_of(store, names[start : start + _AT_ONCE])
 
 
 def _in_long_line(source: Source, number: int, begin: int, end: int, pattern: "re.Pattern[bytes]") -> Iterator[_Found]:

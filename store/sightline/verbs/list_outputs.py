@@ -7,12 +7,12 @@ from sightline.base.errors import UsageError
 from sightline.base.project import Project, find_project, known_project, project_of
 from sightline.base.records import Buffer, StreamInfo
 from sightline.light.named_tuple import NamedTuple
-from sightline.light.typing_names import Any, Sequence
+from sightline.light.typing_names import Any, Iterator, Sequence
 from sightline.log.call_names import call_name, left_out_of_path
 from sightline.log.views import Shows
 from sightline.shape.segments import Segment
 from sightline.shape.summary import human_bytes, human_seconds, one_line
-from sightline.store import Listed, Narrowing, Reading
+from sightline.store import ListFacts, Narrowing, Reading
 from sightline.verbs import late, late_verbs
 from sightline.verbs.argument_limits import refuse_overlong
 from sightline.verbs.asker import Asker
@@ -21,9 +21,12 @@ from sightline.verbs.reply import Reply, in_order, state_in_words
 
 VERB = "list_outputs"
 LIMIT = 20
-MATCHED_BUFFERS = 10_000  # how far back a match is searched
+MOST_NARROWED = 10_000
+"""Outputs that a fleet's database finds by words, the newest."""
+
 _COMMAND_CHARACTERS = 100
-PAGE_BUFFERS = 500
+_TITLE_CHARACTERS = 400  # of a command; the text after that is no name
+_PAGE_BUFFERS = 1_000  # of which only what is matched is read
 
 
 class ListRequest(NamedTuple):
@@ -58,17 +61,8 @@ def list_outputs(asking: Asker, request: ListRequest) -> Reply:
     total = asking.store.index.totals().buffers
     fields: dict[str, Any] = {}
     is_narrowed = bool(request.match or request.session or request.project)
-    within = f"the {MATCHED_BUFFERS:,} used last" if request.match and total > MATCHED_BUFFERS else ""
-    if not buffers and within:
-        fields["note"] = f"nothing matches among {within}; {total - MATCHED_BUFFERS:,} were not looked at"
-    elif not buffers:
-        fields["note"] = (
-            "nothing matches"
-            if request.match or request.session or request.project
-            else "nothing has been captured yet"
-        )
-    elif within and len(buffers) < request.limit:
-        fields["note"] = f"looked for among {within} of {total:,}"
+    if not buffers:
+        fields["note"] = "nothing matches" if is_narrowed else "nothing has been captured yet"
     elif len(buffers) == request.limit < total and not is_narrowed:
         fields["note"] = f"the {request.limit} most recently used of {total:,}"
     ordered = in_order(fields)
@@ -97,19 +91,34 @@ def find_buffers(store: Reading, request: ListRequest) -> list[Buffer]:
     """Return the buffers that a request names, in order. Raises UsageError for a limit below 1."""
     if request.limit < 1:
         raise UsageError(f"limit cannot be {request.limit}", "give a number from 1 up")
-    session = request.session or None
-    project = project_of(find_project(request.project), store.index.folders()) if request.project else None
+    if not request.match and store.place is None:
+        session, project = _scope(store, request)
+        return [item.buffer for item in store.listed(min(request.limit, sys.maxsize), session=session, project=project)]
+    return records_of(store, find_names(store, request)[: request.limit])
+
+
+def records_of(store: Reading, names: Sequence[str]) -> list[Buffer]:
+    """Return the records of buffers in this order, without those that were removed meanwhile."""
+    known = store.index.buffers(names)
+    return [store.with_progress(known[name]) for name in names if name in known]
+
+
+def find_names(store: Reading, request: ListRequest, *, with_bytes: bool = False) -> list[str]:
+    """Return the names of all buffers that match a request, whatever its limit, in order.
+
+    Args:
+        store: the store.
+        request: what to look for.
+        with_bytes: whether to leave out those that have no bytes, or none any more.
+    """
     narrowing, is_all = _narrowing(request)
     if (found_there := store.narrowed(narrowing)) is not None:
         if is_all:
-            return found_there
-        if request.match and (matching := _matching(store, request.match, session, project, found_there)):
-            return matching[: request.limit]
+            return [one.name for one in found_there if not with_bytes or (one.bytes and one.state != "evicted")]
+        if request.match and (matching := _matching(store, request, with_bytes)):
+            return matching
         store.bring_up_to_date()
-    if not request.match:
-        found = store.listed(min(request.limit, sys.maxsize), session=session, project=project)
-        return [item.buffer for item in found]
-    return _matching(store, request.match, session, project)[: request.limit]
+    return _matching(store, request, with_bytes)
 
 
 def _narrowing(request: ListRequest) -> tuple[Narrowing, bool]:
@@ -118,46 +127,50 @@ def _narrowing(request: ListRequest) -> tuple[Narrowing, bool]:
         return Narrowing(limit=request.limit), not (request.session or request.project)
     found, is_all = late.narrowing(request.match)
     is_all = is_all and not (request.session or request.project)
-    return found._replace(limit=request.limit if is_all else MATCHED_BUFFERS), is_all
+    return found._replace(limit=request.limit if is_all else MOST_NARROWED), is_all
 
 
-def _matching(
-    store: Reading, match: str, session: str | None, project: Project | None, among: Sequence[Buffer] | None = None
-) -> list[Buffer]:
-    """Return buffers that match, the best first, and of equal ones the last used; if few do, those that come close."""
-    conditions, text = late.parsed(match)
-    accepted = late.BufferFilter(store, conditions).accepted
+def _matching(store: Reading, request: ListRequest, with_bytes: bool) -> list[str]:
+    """Return names of buffers that match, the best first, and of equal ones the last used; if few do, similar ones."""
+    conditions, text = late.parsed(request.match)
+    accepted = frozenset(late.BufferFilter(store, conditions).names()) if conditions else None
     terms = late.terms_of(text)
-    found: list[tuple[int, int, Buffer]] = []
-    others: list[Buffer] = []
-    before: int | None = None
-    pages = MATCHED_BUFFERS // PAGE_BUFFERS
-    for _ in range(pages if among is None else 1):
-        if among is None:
-            page = store.listed(PAGE_BUFFERS, before=before, session=session, project=project)
+    found: list[tuple[int, int, str]] = []
+    others: list[tuple[str, str]] = []
+    for one in _facts(store, request):
+        name, title = one.name, late.title_of(one.command, one.name, one.label, one.session)
+        if (accepted is not None and name not in accepted) or (with_bytes and not _has_bytes(one)):
+            continue
+        rank = late.rank(terms, title)
+        if rank == late.NOT_AT_ALL:
+            others.append((name, title))
         else:
-            page = [Listed(buffer, -place) for place, buffer in enumerate(among) if _is_in(buffer, session, project)]
-        for buffer in accepted(item.buffer for item in page):
-            rank = late.rank(terms, _title(buffer))
-            if rank == late.NOT_AT_ALL:
-                others.append(buffer)
-            else:
-                found.append((rank, len(found), buffer))
-        if len(page) < PAGE_BUFFERS:
-            break
-        before = page[-1].used
-    ranked = [buffer for *_, buffer in sorted(found, key=lambda row: row[:2])]
+            found.append((rank, len(found), name))
+    ranked = [name for *_, name in sorted(found)]
     if late.wants_guesses(terms, len(found)):
-        ranked += [others[at] for _, at in late.close_titles(terms, [_title(buffer) for buffer in others])]
+        ranked += [others[at][0] for _, at in late.close_titles(terms, [title for _, title in others])]
     return ranked
 
 
-def _title(buffer: Buffer) -> str:
-    return late.title_of(buffer.command, buffer.name, buffer.label, buffer.session)
+def _has_bytes(one: ListFacts) -> bool:
+    return one.state == "running" or (one.bytes > 0 and one.state != "evicted")
 
 
-def _is_in(buffer: Buffer, session: str | None, project: Project | None) -> bool:
-    return session in (None, buffer.session) and (project is None or project.has(buffer))
+def _facts(store: Reading, request: ListRequest) -> Iterator[ListFacts]:
+    """Yield what is known of each buffer of a session and a project, the last used first."""
+    session, project = _scope(store, request)
+    before: int | None = None
+    while True:
+        page = store.index.list_facts(_PAGE_BUFFERS, before=before, characters=_TITLE_CHARACTERS, project=project)
+        yield from (one for one in page if session in (None, one.session))
+        if len(page) < _PAGE_BUFFERS:
+            return
+        before = page[-1].used
+
+
+def _scope(store: Reading, request: ListRequest) -> tuple[str | None, Project | None]:
+    project = project_of(find_project(request.project), store.index.folders()) if request.project else None
+    return request.session or None, project
 
 
 def rows(buffers: list[Buffer], now: float, known: Sequence[str] = ()) -> list[str]:

@@ -8,6 +8,7 @@ import pytest
 from sightline.base.records import LinePart, Shown
 from sightline.shape.source import BLOCK_BYTES
 from sightline.verbs import grep_outputs as grep
+from sightline.verbs import list_outputs as listing
 from sightline.verbs.reply import Reply
 
 LONG = 2 * BLOCK_BYTES
@@ -52,3 +53,14 @@ def test_a_short_line_is_shown_whole(agent: Any, ref: str) -> None:
     reply = _grep(agent, "last")
     assert reply.text == f"{ref}:3: last\n"
     assert reply.shows.shown == (Shown(ref[1:], "out", 3, 3),)
+
+
+def test_every_output_is_searched_however_many_there_are(agent: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grep, "_AT_ONCE", 2)
+    monkeypatch.setattr(listing, "_PAGE_BUFFERS", 1)
+    for number in range(5):
+        agent.run(f"echo needle {number}")
+    agent.run("true")
+    reply = agent.deliver(grep.grep_outputs(agent.asking, grep.GrepRequest("needle", match="echo")))
+    assert [line.rpartition(" ")[2] for line in reply.text.splitlines()] == ["4", "3", "2", "1", "0"]
+    assert str(reply.fields["note"]).startswith("looked through 5 of 5 outputs")
