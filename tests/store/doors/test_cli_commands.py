@@ -93,6 +93,22 @@ def test_a_ref_alone_says_that_the_inspector_needs_a_terminal(cli: Any) -> None:
     assert "`sightline show`" in ran.err
 
 
+def test_options_of_the_scope_may_stand_before_the_command(cli: Any) -> None:
+    (cli.folder / "other").mkdir()
+    cli("run", "--", "echo", "x")
+    for before, command in (
+        (["--project", str(cli.folder / "other")], ["list"]),
+        ([f"--project={cli.folder}"], ["list", "--json"]),
+        (["--store", "no-address"], ["list"]),
+        (["--store=no-address", "--offline"], ["views", "show", "1"]),
+    ):
+        first, then = cli(*before, *command), cli(*command, *before)
+        assert (first.code, first.out) == (then.code, then.out), before
+        assert "terminal" not in first.err
+    assert cli("--all", "list", "--json").data == cli("list", "--json").data != []
+    assert "echo x" in cli("--all", "--project", str(cli.folder), "list").out
+
+
 def test_command_that_is_like_no_other_is_answered_with_the_overview(cli: Any) -> None:
     assert "`sightline --help`" in cli("xyzzy").err
 

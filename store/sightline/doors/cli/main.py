@@ -86,6 +86,7 @@ def _hold_standard_streams() -> None:
 
 
 def _dispatch(words: list[str]) -> int:
+    words = _behind_the_command(words)
     if not words or _is_for_inspector(words[0]):
         return _inspect(words)
     name = words[0]
@@ -103,6 +104,27 @@ def _dispatch(words: list[str]) -> int:
     return _unknown(name)
 
 
+def _behind_the_command(words: list[str]) -> list[str]:
+    """Put options of the scope that stand before a command behind it; all projects are what commands look at anyway."""
+    before, at = list[str](), 0
+    while at < len(words) and _is_of_scope(words[at]):
+        option, equals, _ = words[at].partition("=")
+        taken = 2 if option in ("--project", "--store") and not equals else 1
+        if option != "--all":
+            before += words[at : at + taken]
+        at += taken
+    name, rest = words[at : at + 1], words[at + 1 :]
+    if not at or not name or name[0] not in COMMANDS:
+        return words
+    if " ".join([*name, *rest[:1]]) in COMMANDS:
+        name, rest = [*name, *rest[:1]], rest[1:]
+    return [*name, *before, *rest]
+
+
+def _is_of_scope(word: str) -> bool:
+    return word.partition("=")[0] in ("--project", "--all", "--store", "--offline")
+
+
 def _call(name: str, words: list[str]) -> int:
     gc.disable()  # imported modules are not garbage, and looking through them takes 3 ms
     parser, run = command_of(name)
@@ -113,7 +135,7 @@ def _call(name: str, words: list[str]) -> int:
 
 
 def _is_for_inspector(word: str) -> bool:
-    return "@" in word or word.partition("=")[0] in ("--project", "--all", "--store", "--offline")
+    return "@" in word or _is_of_scope(word)
 
 
 def _inspect(words: list[str]) -> int:
