@@ -146,6 +146,16 @@ def test_the_longest_command_of_which_an_event_tells_is_read_in_bounded_time(nam
             READERS[name](text)
 
 
+@pytest.mark.parametrize(
+    "unit", ["git s{};", "rm a{};", ">f{};", "git -c a={} b;", "docker run x a{};", "sqlite3 a 'b{}';"]
+)
+def test_a_line_of_thousands_of_different_commands_is_read_in_bounded_time_or_asks(unit: str) -> None:
+    line = "".join(map(unit.format, range(LONGEST_COMMAND // len(unit) * 3 // 4)))
+    with in_bounded_time(unit):
+        assert "the rest is not read" in reason_to_confirm(line)
+    assert reason_to_confirm("".join(map("echo {};".format, range(300)))) == ""
+
+
 HARNESSES = {name: one for name, one in known().items() if one.hooks}
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 ALL = "all"
 """Stands for every known kind in ``[safety] confirm_not``."""
 
+_MOST_COMMANDS = 3_000  # in one line; to judge one takes up to 0.2 ms
 _NO_PROGRAMS = frozenset(("name", "does", "names", ""))
 _FORK_BOMB = frozenset("(){|&")
 
@@ -117,6 +118,8 @@ def _reason(line: str, known: "Kinds", kinds: "Sequence[DestructiveKind]", folde
         if (folder, command) in judged:
             continue
         judged.add((folder, command))
+        if len(judged) > _MOST_COMMANDS:
+            return f"more than {_MOST_COMMANDS:,} different commands: the rest is not read"
         options = command.words[: command.words.index("--")] if "--" in command.words else command.words
         if "--help" in options or "--version" in options:
             continue
