@@ -27,6 +27,21 @@ _REST = re.compile(r"\s*(?:#.*)?")
 _EXAMPLE = re.compile(rf"^\[\[[\w.+-]+\.example\]\]{_COMMENT}$", re.MULTILINE)
 
 
+_BEGINNING = re.compile(r"(\((?:\?P<\w+>)?)?(\\[dwsDWS]|\[(?:[^\]\\]|\\.)+\])[+*]\??(?(1)\)(?![*+?{]))(?![*+?{])")
+
+
+def begun_once(pattern: str) -> str:
+    """Return a pattern that finds the same, but begins no match within a run of the characters it begins with.
+
+    The leftmost match of ``\\d+ failed`` never begins between two digits, but `re` tries each of them, which takes the
+    square of the length of a run.
+    """
+    begins = _BEGINNING.match(pattern)
+    if not begins:
+        return pattern
+    return f"{pattern[: begins.start(2)]}(?<!{begins[2]}){pattern[begins.start(2) :]}"
+
+
 class LatePattern:
     """A regular expression that is compiled at its first use, because most outputs need few of a rule's."""
 
@@ -40,7 +55,7 @@ class LatePattern:
         self.search: Callable[[str], re.Match[str] | None] = self._first_search
 
     def _first_search(self, line: str) -> re.Match[str] | None:
-        self.search = re.compile(self.text).search
+        self.search = re.compile(begun_once(self.text)).search
         return self.search(line)
 
     @property
