@@ -6,8 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sightline.base.records import Session
+from sightline.doors.terminal.output import cli_call, render_text
 from sightline.shape.failure.tool_rules import LatePattern, begun_once
-from tests.hostile.shapes import in_bounded_time
+from sightline.store import Store
+from sightline.verbs.asker import Asker
+from sightline.verbs.delivery import deliver
+from sightline.verbs.read_output import ReadRequest, read_output
+from tests.hostile.shapes import SECONDS, in_bounded_time
 
 BEGINNING = [
     r"(\d+) failed",
@@ -36,3 +42,22 @@ def test_a_run_that_leads_to_nothing_is_tried_once(pattern: str, run: str) -> No
 @pytest.mark.parametrize("pattern", OTHERS)
 def test_what_may_begin_within_a_run_is_left_as_it_is(pattern: str) -> None:
     assert begun_once(pattern) == pattern
+
+
+LINES = {
+    "gcc": ["a.c:1: error: " + "." * 4_900, "a.c:1: error: " + "-" * 4_900 + "!", "  at " + "a" * 4_900 + " error"],
+    "next build": ["1:2  Error: x" + " " * 4_900 + "!", "error: " + "0" * 4_900],
+    "eslint .": ["  1:2  error  x" + " " * 4_900 + "!", "✖ 2 problems (" + "1" * 4_900],
+}
+
+
+@pytest.mark.parametrize("command", LINES)
+def test_a_megabyte_of_long_hostile_lines_is_viewed_in_bounded_time(store: Store, command: str) -> None:
+    recording = store.begin("cmd", command, "/", "s")
+    for number in range(200 // len(LINES[command])):
+        for line in LINES[command]:
+            recording.append("out", f"{line}{number}\n".encode())
+    recording.seal(exit_code=1)
+    asking = Asker(store, Session("s", "shell", "", "", "/", 0.0), cli_call)
+    with in_bounded_time(command, 3 * SECONDS):
+        deliver(asking, read_output(asking, ReadRequest("@last")), render_text, lambda _: None)

@@ -201,7 +201,7 @@ _NONE_OF_THEM = re.compile(
     re.IGNORECASE,
 )
 _FRAME = re.compile(
-    r"^\s*(?:at\s+\S+.*[:(]"
+    r"^\s*(?:at\s+\S.*[:(]"
     r"|#\d+\s+(?:0x[0-9a-f]+ |\{main\}|\[internal |\S+ ?\()"  # from gdb, sanitizers, PHP, Dart
     r"|\d+:\s+(?:0x[0-9a-f]+ |<.*::|[\w$]+::)"  # from Rust
     r"|File \""

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 _PLACE_LINES = 600  # failure lines in which a place is searched
 
-_PLACE = re.compile(r"([\w.@+~/-]*\w\.[A-Za-z]\w{0,7})(?:[:(]\[?|\", line )(\d+)")
+_PLACE = re.compile(r"((?<![\w.@+~/-])[\w.@+~/-]*\w\.[A-Za-z]\w{0,7})(?:[:(]\[?|\", line )(\d+)")
 _NEAR_LINES = 2  # lines below a failure line without a place that may have one
 
 Places = dict[str, list[int]]

@@ -213,7 +213,7 @@ def _by_rule(rule: Rule, sort: FailureSort | BlockRule, found: re.Match[str], te
     return LineVerdict(_OF_ROLE[sort.role], kind, rule, sort, name, place, about)
 
 
-_FILE = re.compile(r"([\w.@+~/-]*\w\.[A-Za-z]\w{0,7})(?::\d|\(\d|\", line \d)")
+_FILE = re.compile(r"((?<![\w.@+~/-])[\w.@+~/-]*\w\.[A-Za-z]\w{0,7})(?::\d|\(\d|\", line \d)")
 _FILE_CHARS = 300  # of a line in which a file is searched
 
 

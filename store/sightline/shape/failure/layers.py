@@ -90,7 +90,7 @@ _LIBRARY = re.compile(
     r"|node:internal|\binternal/|node_modules|(?:site|dist)-packages|/lib/python\d|/rustc/|\b(?:core|std|alloc)::"
     r"|^\s*at (?:processTicks|new Promise|<anonymous>)|/usr/(?:lib|local/go)/|\bruntime\.\w+\("
 )
-_PLACE = re.compile(r"File \".*\", line \d+|[\w/.-]+\.\w{1,6}[:(]\d+")
+_PLACE = re.compile(r"File \".*\", line \d+|(?<![\w/.-])[\w/.-]+\.\w{1,6}[:(]\d+")
 
 
 class Placed(NamedTuple):
