@@ -68,6 +68,7 @@ _SILENT = frozenset(("cd", "chdir", "unset", "test", "[", "true", "false", ":", 
 
 _ASSIGNS = re.compile(r"([A-Za-z_]\w*)(?:\+?=|$)")
 _USES = re.compile(r"\$\{?([A-Za-z_]\w*)")
+_EXIT = re.compile(r"exit(?: \d{1,9})?")
 _QUIET_EXPORT = re.compile(r"[A-Za-z_]\w*(?:=.*)?", re.DOTALL)
 _FILE_FOR_ALL = re.compile(r"&>>?.+|1?>>?[^&].*", re.DOTALL)
 
@@ -125,7 +126,8 @@ class InsertedList(NamedTuple):
 
 def may_complain(text: str) -> bool:
     """Return whether a part that is silent on success may write something on failure."""
-    return not (assigns(text) or text.startswith("export ") or text in ("true", "false", ":"))
+    is_silent = assigns(text) or text.startswith("export ") or text in ("true", "false", ":")
+    return not (is_silent or _EXIT.fullmatch(text))
 
 
 def insert_list(command: str, program: str, rules: InsertionRules) -> InsertedList:
