@@ -1,9 +1,10 @@
 """Lists what went wrong unseen in a scope: the findings behind the numbers of its verdict."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from sightline.audit.buffer_failures import Overlooked, not_judged, overlooked
 from sightline.audit.evidence.session_evidence import ALARMS, evidence_of
+from sightline.audit.kept_facts import facts_for
 from sightline.audit.output_facts import ALTERED as IS_ALTERED
 from sightline.audit.output_facts import CUT as IS_CUT
 from sightline.audit.output_facts import FOUND, GONE, LOST, ended, gone_flag, output_rules
@@ -150,7 +151,7 @@ def audited(store: Reading, scope: Scope) -> Audited:
 def found_in(store: Reading, scope: Scope) -> OutputFindings:
     """Return the findings about the outputs of a scope, oldest first, after `verdict_of` has judged them."""
     flagged = store.index.with_flags(output_rules(store), FOUND | GONE, scope, order="created, buffer")
-    return findings_of(store, [name for name, _ in flagged], flags={name: facts.flags for name, facts in flagged})
+    return findings_of(store, [name for name, _ in flagged])
 
 
 def of_sessions(verdict: Verdict) -> list[Finding]:
@@ -164,7 +165,6 @@ def findings_of(
     only_cut: Sequence[str] = (),
     scope: Scope = ALL,
     unread: set[str] | None = None,
-    flags: Mapping[str, int] | None = None,
 ) -> OutputFindings:
     """Return the findings about some outputs.
 
@@ -174,7 +174,6 @@ def findings_of(
         only_cut: further outputs, of which only cut replies are of interest.
         scope: others than those of its session and project are left out.
         unread: gets the names of outputs that cannot be read.
-        flags: what is kept of each output; None where nothing is, as of other hosts.
     """
     found = OutputFindings([], [], [], 0, 0)
     listed, captured, unjudged, people = [*names, *only_cut], 0, 0, Onlookers(store)
@@ -183,12 +182,12 @@ def findings_of(
         records = store.index.buffers(batch)
         there_is = (records[name] for name in batch if name in records)
         known = [store.checked(one) for one in there_is if _is_wanted(one, scope)]
-        calls = calls_about(store, {one.name: one for one in known}, people)
+        calls, facts = calls_about(store, {one.name: one for one in known}, people), facts_for(store, known)
         examined = {*names[start : start + _AT_ONCE]}
         there = [one for one in known if one.name in examined and one.state != "evicted" and not one.is_unanswered]
         found.overlooked.extend(overlooked(store, there, unread=unread))
         for buffer in known:
-            is_told = flags is not None and not flags.get(buffer.name, 0) & IS_CUT
+            is_told = buffer.name in facts and not facts[buffer.name].flags & IS_CUT
             about = calls[buffer.name]
             found.others.extend(_ended(buffer, about, only_cut=buffer not in there, is_told=is_told))
         expired = [one for one in known if one.name in examined and one.state == "evicted"]

@@ -40,6 +40,7 @@ CLAIMS = ("contradicted", "stale-claim", "no-evidence")
 
 _MANY = 10_000  # outputs; the files of more are compared with their seals by an audit, or behind a screen
 _LOOK_SECONDS = 0.02  # of a step for that
+_NEVER = 1e12  # seconds since the epoch that no clock shows
 _TOLD_SECONDS = 0.2  # between two reports of how far it is
 _SHARE = 4  # a session that goes on is judged again after this many times the seconds that it took
 
@@ -75,6 +76,7 @@ class Verdict(NamedTuple):
         messages: number of agents' messages.
         not_read: number of these that no rule could read.
         left: number of outputs and sessions that are not judged yet.
+        read_since: of a fleet, the time before which nothing was read, in seconds since the epoch; 0 if all was.
     """
 
     captured: int = 0
@@ -104,6 +106,7 @@ class Verdict(NamedTuple):
     messages: int = 0
     not_read: int = 0
     left: int = 0
+    read_since: float = 0.0
 
     @property
     def is_done(self) -> bool:
@@ -149,7 +152,7 @@ class Verdict(NamedTuple):
     @property
     def is_sure(self) -> bool:
         """Whether all that matters could be judged."""
-        return not (self.unread or self.gone or self.large or self.incomplete or self.left)
+        return not (self.unread or self.gone or self.large or self.incomplete or self.left or self.read_since)
 
     @property
     def is_good(self) -> bool:
@@ -200,7 +203,8 @@ class Verdict(NamedTuple):
     def left_out(self) -> tuple[str, ...]:
         """What was not judged beside what was, in a few words each."""
         found = ((len(self.unread), "unreadable"), (self.large, "too large"), (self.incomplete, "incomplete"))
-        return tuple(f"{count:,} {what}" for count, what in (*found, (self.gone, "gone")) if count)
+        counts = (f"{count:,} {what}" for count, what in (*found, (self.gone, "gone")) if count)
+        return (*counts, *((f"since {day(self.read_since)}",) if self.read_since else ()))
 
     @property
     def mark(self) -> str:
@@ -230,7 +234,13 @@ class Verdict(NamedTuple):
                 f"{counted(self.unjudged, 'output')} not judged, since they only show what others wrote",
             ),
         )
-        return tuple(words for count, words in found if count)
+        before = f"nothing from before {day(self.read_since)} was read here; --since reads further back"
+        return (*(words for count, words in found if count), *((before,) if self.read_since else ()))
+
+
+def day(when: float) -> str:
+    """Write the day of a time, such as ``2026-11-20``; of one that no clock shows, ``now``."""
+    return time.strftime("%Y-%m-%d", time.localtime(when)) if when < _NEVER else "now"
 
 
 def summed(tallies: Sequence[Tally], verdict: Verdict | None = None) -> Verdict:
@@ -364,6 +374,7 @@ class VerdictReader:
             not_read=sum(one.not_read for one in judged),
             unread=frozenset(self._unread),
             left=left,
+            read_since=since if (place := self._store.place) and (since := place.since) > self.scope.since else 0.0,
         )
 
     # outputs

@@ -248,11 +248,13 @@ class SharedPlace(NamedTuple):
         words: its name, and how far what is here of it reaches: ``37 hosts, newest 4 s ago, 2 behind``.
         trouble: why it does not answer; empty if it does.
         ended: names of the hosts that were jobs of CI, and have shipped everything.
+        since: the time since which all of it is here, in seconds since the epoch; 0 if that is everything.
     """
 
     words: str
     trouble: str = ""
     ended: frozenset[str] = frozenset()
+    since: float = 0.0
 
 
 class Feed(Protocol):

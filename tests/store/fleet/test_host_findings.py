@@ -408,3 +408,21 @@ def test_a_host_of_before_is_shipped_and_judged_when_its_rules_change(hosts: Hos
         hosts.stores["a"] = anew
         hosts.ship("a")
     assert hosts.fleet.rows("SELECT count(*) FROM sightline.judgements") == [(2,)]
+
+
+def test_a_verdict_says_since_when_the_fleet_was_read(hosts: Hosts, place: SharedStore) -> None:
+    for number in range(3):
+        keep_in(hosts.stores["a"], b"all is well\n", command=f"make {number}")
+    hosts.ship("a")
+    later = time.time() - 60.0
+    place.bring_up_to_date(later)
+    known = VerdictReader(place).all()
+    assert (known.read_since, known.is_sure) == (later, False)
+    assert any("--since reads further back" in sentence for sentence in known.unknown)
+    assert VerdictReader(place, Scope(since=later)).all().read_since == 0.0
+    place.bring_up_to_date(0.0)
+    everything = VerdictReader(place).all()
+    assert everything.read_since == 0.0
+    done = audited_by_hosts(place, ALL)
+    assert done is not None
+    assert everything.captured == done.captured

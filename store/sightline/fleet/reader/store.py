@@ -274,14 +274,15 @@ class SharedStore:
     @property
     def place(self) -> SharedPlace:
         """What is read, and how far it reaches."""
+        ended, since = self._reach.ended, self._reach.since
         if self.trouble:
-            return SharedPlace(f"lost: {self.trouble}", self.trouble, self._reach.ended)
+            return SharedPlace(f"lost: {self.trouble}", self.trouble, ended, since)
         if self.offline:
-            return SharedPlace(f"offline, as of {_ago(self._reach.synced)}", ended=self._reach.ended)
+            return SharedPlace(f"offline, as of {_ago(self._reach.synced)}", "", ended, since)
         hosts, newest, behind = self._reach.hosts, self._reach.newest, self._reach.behind
         told = f"{hosts:,} host{'' if hosts == 1 else 's'}" if newest else "asking the hosts"
         told += (f", newest {_ago(newest)}" if newest else "") + (f", {behind:,} behind" if behind else "")
-        return SharedPlace(told, ended=self._reach.ended)
+        return SharedPlace(told, "", ended, since)
 
     def reach(self) -> Reach:
         """Return how far what is read here reaches."""
