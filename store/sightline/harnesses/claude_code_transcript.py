@@ -22,7 +22,7 @@ with ``type``, ``uuid``, ``timestamp``, ``sessionId``, ``cwd``, ``version``; hel
   Its exit code comes in a notice (a prompt, an attachment ``queued_command``, a ``queue-operation``, in
   ``stream-json`` a ``system`` record ``task_notification``), or in the result of ``TaskOutput``: ``{"task": {task_id,
   status, exitCode, output}}``, at first of ``BashOutput``: ``{shellId, status, exitCode, stdout}``.
-- The calls of helpers of 2.1.7 to 2.1.63 stand in the main transcript, too: ``progress`` with ``data`` ``{"type":
+- The calls of helpers of 2.1.12 to 2.1.81 stand in the main transcript, too: ``progress`` with ``data`` ``{"type":
   "agent_progress", agentId, "message": RECORD}``. Where the helper's own file is not at hand, only there.
 - A forked session repeats lines of another one, each with ``forkedFrom {sessionId, messageUuid}``; one that was resumed
   by an older version does so under its own ``sessionId`` or the other's. The ``uuid`` is the same, as a rule.
