@@ -8,7 +8,14 @@ import os
 import time
 
 from sightline.base.errors import StoreFailed, UnsafeStore
-from sightline.base.private_files import make_folder, make_parents, read_file, remove_file, write_atomically
+from sightline.base.private_files import (
+    make_folder,
+    make_parents,
+    open_private,
+    read_file,
+    remove_file,
+    write_atomically,
+)
 from sightline.base.sha256 import sha256_hex
 from sightline.disk.layout import Layout
 from sightline.disk.record_check import is_time
@@ -66,7 +73,7 @@ def take_place(layout: Layout) -> str:
     if noted is None and is_usual and not disk:
         return ""
     here, now = IndexPlace(os.uname().nodename, layout.index, time.time()), time.time()
-    if noted and disk and noted.host != here.host and abs(now - noted.seen) < _HELD_SECONDS:
+    if noted and disk and noted.host != here.host and _unused_seconds(layout) < _HELD_SECONDS:
         raise StoreFailed(
             f"the store at {layout.root} is on a network's disk ({disk}), and the host {noted.host} uses it",
             f"set SIGHTLINE_HOME to a folder of this host; or, if {noted.host} uses it no more, remove {layout.place}",
@@ -79,6 +86,17 @@ def take_place(layout: Layout) -> str:
     elif noted is None or noted[:2] != here[:2] or abs(now - noted.seen) >= _NOTED_SECONDS:
         write_atomically(layout.place, dumps(here._asdict()).encode())
     return warning(layout) if noted is None or noted[:2] != here[:2] else ""
+
+
+def _unused_seconds(layout: Layout) -> float:
+    """Return how long ago the note was written, by the disk's own clock: those of two hosts may differ by weeks."""
+    probe = f"{layout.place}.{os.getpid():x}.tmp"
+    fd = open_private(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    try:
+        return os.fstat(fd).st_mtime - os.lstat(layout.place).st_mtime
+    finally:
+        os.close(fd)
+        remove_file(probe)
 
 
 def warning(layout: Layout) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -116,10 +117,12 @@ def test_a_host_takes_over_once_the_other_has_not_come_for_a_week(root: str, mon
     assert main(["run", "-c", "echo one"]) == 0
     on_host(monkeypatch, "second")
     place = Path(root, "place.json")
-    noted = json.loads(place.read_text())
-    with Store(root, Settings()) as store, pytest.raises(StoreFailed, match="the host first uses it"):
-        store.listed(1)
-    place.write_text(json.dumps({**noted, "seen": noted["seen"] - 8 * 86_400}))
+    with monkeypatch.context() as ahead:
+        ahead.setattr(time, "time", lambda: place.stat().st_mtime + 8 * 86_400)  # the second host's clock
+        with Store(root, Settings()) as store, pytest.raises(StoreFailed, match="the host first uses it"):
+            store.listed(1)
+    week_ago = place.stat().st_mtime - 8 * 86_400
+    os.utime(place, (week_ago, week_ago))
     with Store(root, Settings()) as store:
         assert [item.buffer.command for item in store.listed(9)] == ["echo one"]
 
