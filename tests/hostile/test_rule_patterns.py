@@ -46,6 +46,8 @@ def test_what_may_begin_within_a_run_is_left_as_it_is(pattern: str) -> None:
 
 LINES = {
     "gcc": ["a.c:1: error: " + "." * 4_900, "a.c:1: error: " + "-" * 4_900 + "!", "  at " + "a" * 4_900 + " error"],
+    "ctest": ["1/2 Test #1: " + "." * 4_900],
+    "dotnet test": ["  Failed a " + "[1" * 2_400],
     "next build": ["1:2  Error: x" + " " * 4_900 + "!", "error: " + "0" * 4_900],
     "eslint .": ["  1:2  error  x" + " " * 4_900 + "!", "✖ 2 problems (" + "1" * 4_900],
 }
