@@ -345,7 +345,7 @@ class Examination:
         """Return the lines of a stream whose shape is rare, the rarest first, if no rule says why something failed."""
         place = 0 if source is self._streams[0] else 1
         if place not in self._rare:
-            self._rare[place] = [] if self.quiet or self.explains else rare_lines(source)
+            self._rare[place] = [] if self.quiet or self.explains else rare_lines(source, self.failures(source).rare)
         return self._rare[place]
 
     @cached_property

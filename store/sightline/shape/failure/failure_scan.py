@@ -58,11 +58,13 @@ class Failures(NamedTuple):
         total: number of failure lines in the stream.
         spans: their numbers, (first, last), neighbours joined, for the first KEPT_SPANS runs.
         hits: the kept hits, by line.
+        rare: numbers of lines whose shape, numbers aside, is rare, as far as that is known.
     """
 
     total: int
     spans: tuple[tuple[int, int], ...]
     hits: tuple[FailureHit, ...]
+    rare: tuple[int, ...] = ()
 
     @property
     def files(self) -> int:
@@ -88,11 +90,12 @@ def find_failures(
     """
     collector = _Collector(FIRST_OF_KIND if first_of_kind is None else first_of_kind)
     verdict_of = judge.verdict
-    for number, line in Prefilter(judge.stems, judge.literals).lines(source.blocks()):
+    prefilter = Prefilter(judge.stems, judge.literals)
+    for number, line in prefilter.lines(source.blocks()):
         verdict = verdict_of(judged_part(line))
         if verdict is not None and (counts is None or counts(verdict, line)):
             collector.add(number, verdict)
-    return collector.failures()
+    return collector.failures()._replace(rare=tuple(place for place, _ in (prefilter.rare or {}).values()))
 
 
 class _Kind:

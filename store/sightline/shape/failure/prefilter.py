@@ -20,12 +20,22 @@ _MASK = bytes.maketrans(_HEX, b"a" * len(_HEX))
 
 KNOWN_LINES = 50_000  # kept as having none of the literals, over all blocks
 KNOWN_BYTES = 300  # of such a line; longer ones rarely repeat
+RARE = 2
+"""A shape that occurs more often than this is not rare."""
+
+SHAPE_BYTES = 160  # of a line; what tells messages apart comes early
+MOST_RARE = 10_000  # shapes; a stream with more of them has no rare ones, but is made of them
 WORTHWHILE = 0.7  # if more of a block's lines must be searched, the next blocks are searched whole
 SKIPPED_BLOCKS = 16
 
 
 class Prefilter:
-    """Filters a stream block by block."""
+    """Filters a stream block by block.
+
+    Attributes:
+        rare: after the last line, by shape: the line's number, and how many lines have that shape, at most RARE. None
+            if too many lines differ, so that none is an exception.
+    """
 
     def __init__(self, stems: Sequence[bytes], literals: Sequence[bytes]) -> None:
         """Take the literals.
@@ -39,6 +49,8 @@ class Prefilter:
         self._masked = _masked(stems), _masked(literals)
         self._known: set[bytes] = set()
         self._skips = 0
+        self.rare: dict[bytes, tuple[int, int]] | None = {}
+        self._common: set[bytes] = set()
 
     def lines(self, blocks: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
         """Yield (number, line) of all lines with one of the literals, in order, without colours.
@@ -50,6 +62,7 @@ class Prefilter:
         for first, block in blocks if count else ():
             block = without_colour(block)
             if self._skips or count <= FEW:
+                self.rare = None
                 self._skips -= bool(self._skips)
                 yield from _numbered(first, block, _found(block, self._stems, self._literals))
             else:
@@ -58,17 +71,42 @@ class Prefilter:
     def _sifted(self, first: int, block: bytes) -> list[tuple[int, bytes]]:
         """Return (number, line) of the lines that have, masked, one of the literals."""
         lines = block.translate(_MASK).split(b"\n")
-        unknown = set(lines) - self._known
+        there = set(lines)
+        unknown = there - self._known
+        self._count(first, lines, there, unknown)
         text = b"\n".join(unknown)
         held = {text[start:end] for start, end in _found(text, *self._masked)}
         if len(self._known) > KNOWN_LINES:
             self._known.clear()
+            self.rare = None
         self._known.update(line for line in unknown - held if len(line) <= KNOWN_BYTES)
         places = [at for at, line in enumerate(lines) if line in held] if held else []
         if max(len(unknown), len(places)) > WORTHWHILE * len(lines):
             self._skips = SKIPPED_BLOCKS
         own = block.split(b"\n") if places else []
         return [(first + at, own[at]) for at in places]
+
+    def _count(self, first: int, lines: list[bytes], there: set[bytes], unknown: set[bytes]) -> None:
+        """Take the shapes of a block's lines into account, most of which are known, and were not rare."""
+        if self.rare is None:
+            return
+        again = there & self.rare.keys()
+        new = unknown - self._common - again
+        if not again and not new:
+            return
+        wanted = again | new
+        for at, line in [(at, line) for at, line in enumerate(lines, first) if line in wanted]:
+            shape = line[:SHAPE_BYTES]
+            if shape in self._common:
+                continue
+            place, count = self.rare.get(shape, (at, 0))
+            if count < RARE:
+                self.rare[shape] = place, count + 1
+            else:
+                del self.rare[shape]
+                self._common |= {line, shape}
+        if len(self.rare) > MOST_RARE or len(self._common) > KNOWN_LINES:
+            self.rare = None
 
     def _exact(self, lines: list[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
         """Yield those of some lines that have a literal unmasked."""

@@ -1,7 +1,12 @@
 """A line whose shape is rare in its output is shown, though none of its words says that something failed."""
 
+import tracemalloc
+
 from benchmarks.failure_recall import Case, view
-from sightline.shape.failure.rare_lines import RARE_BYTES, rare_lines
+from sightline.shape.failure.failure_scan import find_failures
+from sightline.shape.failure.judge import Judge
+from sightline.shape.failure.prefilter import MOST_RARE, Prefilter
+from sightline.shape.failure.rare_lines import rare_lines
 from sightline.shape.memory_stream import BytesSource
 from tests.each import each
 
@@ -20,10 +25,14 @@ def _with_rare(name: str) -> list[str]:
     return lines
 
 
+def _rare(data: bytes) -> list[int]:
+    source = BytesSource(data)
+    return rare_lines(source, find_failures(source, Judge()).rare)
+
+
 @each("name", _NOISE)
 def test_rare_line_is_found_among_repeated_ones(name: str) -> None:
-    source = BytesSource("\n".join(_with_rare(name)).encode())
-    assert rare_lines(source) == [2001]
+    assert _rare("\n".join(_with_rare(name)).encode()) == [2001]
 
 
 @each("name", _NOISE)
@@ -36,8 +45,26 @@ def test_rare_line_of_an_unknown_tool_stands_in_a_small_view(name: str) -> None:
 def test_text_without_repeated_lines_has_no_rare_ones() -> None:
     words = ["depot", "ledger", "kiln", "saddle", "quarry", "beacon", "route", "stamp", "crate"]
     lines = [" ".join((a, b, c)) for a in words for b in words for c in words]
-    assert rare_lines(BytesSource("\n".join(lines).encode())) == []
+    assert _rare("\n".join(lines).encode()) == []
 
 
-def test_large_stream_is_not_searched() -> None:
-    assert rare_lines(BytesSource(b"packed\n" * (RARE_BYTES // 7 + 1) + b"one line alone\n")) == []
+def test_rare_line_is_found_in_many_blocks_with_the_memory_of_a_few() -> None:
+    block = "\n".join(f"packed parcel {at} of {at % 7} into /var/depot" for at in range(6000)).encode() + b"\n"
+    lines, said = block.count(b"\n"), b"crate seven weighs more than its belt can carry\n"
+    prefilter = Prefilter((b"error",) * 9, ())
+    blocks = ((1 + at * lines, block if at != 150 else said + block) for at in range(200))
+    tracemalloc.start()
+    assert list(prefilter.lines(blocks)) == []
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 12 * len(block)
+    assert [place for place, _ in (prefilter.rare or {}).values()] == [1 + 150 * lines]
+
+
+def test_stream_of_which_most_lines_differ_has_no_rare_ones() -> None:
+    words = [f"{a}{b}{c}" for a in "ghijklmnop" for b in "ghijklmnopqrst" for c in "qrstuvwxyzghijkl"]
+    lines = "".join(f"{a} {b}\n" for a in words[:200] for b in words[:60]).encode()
+    prefilter = Prefilter((b"error",) * 9, ())
+    list(prefilter.lines([(1, lines)]))
+    assert lines.count(b"\n") > MOST_RARE
+    assert prefilter.rare is None
