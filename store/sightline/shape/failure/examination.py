@@ -342,16 +342,11 @@ class Examination:
         )
 
     def rare(self, source: Source) -> Sequence[int]:
-        """Return the lines of a stream whose shape is rare, the rarest first, if no rule says why something failed."""
+        """Return the lines of a stream whose shape is rare, the rarest first."""
         place = 0 if source is self._streams[0] else 1
         if place not in self._rare:
-            self._rare[place] = [] if self.quiet or self.explains else rare_lines(source, self.failures(source).rare)
+            self._rare[place] = [] if self.quiet else rare_lines(source, self.failures(source).rare)
         return self._rare[place]
-
-    @cached_property
-    def explains(self) -> bool:
-        """Whether a rule finds why something failed."""
-        return any(hit.verdict.rank in (CAUSE, NAME) for source in self._streams for hit in self.failures(source).hits)
 
     def places(self, source: Source, shown: Sequence[Span]) -> Places:
         """Return where the failures of a stream are that stand in none of the shown lines."""

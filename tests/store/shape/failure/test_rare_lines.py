@@ -68,3 +68,11 @@ def test_stream_of_which_most_lines_differ_has_no_rare_ones() -> None:
     list(prefilter.lines([(1, lines)]))
     assert lines.count(b"\n") > MOST_RARE
     assert prefilter.rare is None
+
+
+def test_rare_line_stands_beside_a_flood_of_failures_that_a_rule_explains() -> None:
+    flood = [f"src/till{at % 50}.c:{at}:3: error: expected ‘;’ before ‘coin{at % 70}’" for at in range(2000)]
+    flood[1200:1200] = ["crate seven weighs more than its belt can carry"]
+    data = ("\n".join(flood) + "\n").encode()
+    case = Case({"exit_code": 1, "command": "gcc src/till.c", "kind": "fail", "id": "flood"}, data, b"")
+    assert "crate seven weighs more than its belt can carry" in view(case, "normal").reply
