@@ -20,8 +20,9 @@ folder); the files it names lie beside it, plain or gzipped:
 Escape sequences are taken out of view and label, and runs of white space count as one blank. What agents and their
 harnesses cut an output to stands beside ours at the same budget: its head, its tail, both in equal halves, and the
 first lines of ``grep -iE 'error|fail'``, alone and with three lines around each (``-C3``). Rows that something is
-aimed at have the aim beside our share. Below the table: numbers that a summary states and the run did not have, and
-replies that are larger than their budget. Where there are any of these, it exits with 1.
+aimed at have the aim beside our share. Below the table: what harnesses leave of such outputs, at sizes of their own;
+numbers that a summary states and the run did not have; and replies that are larger than their budget. Where there are
+any of the last two, it exits with 1.
 """
 
 import argparse
@@ -167,6 +168,32 @@ NAIVE: dict[str, Callable[[bytes, int], bytes]] = {
     "grep": grep,
     "grep -C3": grep_around,
 }
+
+
+def claude_code(data: bytes) -> bytes:
+    """What Claude Code leaves of a failed command: of the first 30,000 bytes, 5,000 at either end."""
+    first = data[:30_000]
+    return first if len(first) <= 10_000 else first[:5_000] + _ELIDED + first[-5_000:]
+
+
+def gemini_cli(data: bytes) -> bytes:
+    """What Gemini CLI leaves of more than 40,000 bytes: the first 8,000 and the last 32,000."""
+    return data if len(data) <= 40_000 else data[:8_000] + _ELIDED + data[-32_000:]
+
+
+def opencode(data: bytes) -> bytes:
+    """What opencode leaves: the last 2,000 lines, 50,000 bytes at most."""
+    return b"".join(data.splitlines(keepends=True)[-2_000:])[-50_000:]
+
+
+HARNESSES: dict[str, Callable[[bytes], bytes]] = {
+    "Claude Code, 5,000 + 5,000 B of the first 30,000": claude_code,
+    "Codex, 10,000 B from both ends": lambda data: head_tail(data, 10_000),
+    "Gemini CLI, 8,000 + 32,000 B": gemini_cli,
+    "opencode, the last 50,000 B": opencode,
+}
+"""What harnesses leave of a failed command's output before a model reads it, as tried in 2026-11."""
+
 OURS = {"auto": ("auto", BUDGETS[1]), "2 KiB": ("concise", BUDGETS[0]), "8 KiB": ("normal", BUDGETS[1])}
 """Our views by heading: the verbosity, and the budget of a failure under it."""
 
@@ -241,13 +268,15 @@ def untrue_counts(told: str, counts: dict[str, int | list[int]]) -> Iterator[str
 class Result(NamedTuple):
     """One case: scores of each view by heading and way (``ours`` or a naive one), and what is wrong with it.
 
-    A heading whose budget could not hold the labels' lines is missing from ``scores``.
+    A heading whose budget could not hold the labels' lines is missing from ``scores``. ``harnesses`` has what each of
+    these leaves.
     """
 
     case: Case
     scores: dict[str, dict[str, Score]]
     wrong: list[str]
     missing: dict[str, list[dict[str, Any]]]
+    harnesses: dict[str, Score]
 
 
 def measure(case: Case, headings: Collection[str] = OURS, beside: Collection[str] = NAIVE) -> Result:
@@ -273,7 +302,8 @@ def measure(case: Case, headings: Collection[str] = OURS, beside: Collection[str
         scores[heading] |= {name: score(case, NAIVE[name](data, budget)) for name in beside}
         text = normalised(told.reply)
         missing[heading] = [label for label in entry["labels"] if not holds(text, label)]
-    return Result(case, scores, wrong, missing)
+    cut = {name: score(case, way(case.out + case.err)) for name, way in HARNESSES.items() if beside}
+    return Result(case, scores, wrong, missing, cut)
 
 
 def table(results: Sequence[Result]) -> Iterator[str]:
@@ -362,6 +392,10 @@ def main(words: Sequence[str] | None = None) -> int:
         print(f"successes that say of something that it failed: {shown} of {len(labelled)} show the line")
     if failing:
         print("\n".join(table(failing)))
+    for name in HARNESSES if failing else ():
+        left = [one.harnesses[name] for one in failing]
+        size = sum(one.size for one in left) / len(left) / 1024
+        print(f"{name}: {_share(one.whole for one in left)} hold all labels, {size:.1f} KiB each")
     unfit = [sum(heading not in one.scores for one in failing) for heading in ("2 KiB", "8 KiB")]
     print(f"left out, lines of the labels over 90 % of the budget: {unfit[0]} at 2 KiB, {unfit[1]} at 8 KiB")
     for heading in ("8 KiB", "2 KiB"):

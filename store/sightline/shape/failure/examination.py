@@ -18,11 +18,9 @@ from sightline.shape.failure.classes import SEARCH, warnings_fail
 from sightline.shape.failure.failure_scan import FailureHit, Failures, NamedFailure, find_failures, named
 from sightline.shape.failure.judge import (
     CACHED_LINES,
-    CAUSE,
     EXCEPTION,
     EXIT,
     LOCATED,
-    NAME,
     Judge,
     LineVerdict,
     judged_part,
