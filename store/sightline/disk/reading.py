@@ -112,6 +112,9 @@ class Rows(Protocol):
     def buffers(self, names: Iterable[str]) -> dict[str, Buffer]:
         """Return the records of several names, by name, as far as they are here."""
 
+    def with_prefix(self, prefix: str, limit: int = 3) -> list[Buffer]:
+        """Return records whose name begins with a prefix."""
+
     def totals(self) -> StoreTotals:
         """Return the number of buffers that have bytes, and their bytes."""
 

@@ -14,7 +14,10 @@ _BARE = r"@?([0-9a-f]{6,64})"
 _STREAMS = {".stdout": ".out", ".stderr": ".err", ".both": ".all"}
 _AROUND = "<>()[]{}\"'`,;. \t\n"
 _NEAREST_OF = 1_000  # most recently used outputs to compare with, 20 ms: refs that are typed wrong are mostly of these
-_NEAR = 0.75
+_NEAR = 0.8  # two digits may be wrong; with three, some ref of 1,000 is always as near
+_BEGINNING = r"(?:cmd|file|tool)_[0-9a-f]{4}"
+_SURE_DIGITS = 4  # with which one or two of 100,000 outputs begin, whenever they were used
+_MOST_ALIKE = 20
 
 
 def typed_ref(store: Reading, text: str) -> str:
@@ -46,6 +49,9 @@ def with_nearest(store: Reading, text: str, error: SightlineError) -> SightlineE
     """Return the error for a ref that names nothing, with the nearest name."""
     names = [item.buffer.name for item in store.listed(_NEAREST_OF) if item.buffer.state != "evicted"]
     typed = text.strip(_AROUND).lstrip("@").lower().partition(".")[0].partition(":")[0]
+    if re.match(_BEGINNING, typed):
+        begin_alike = store.index.with_prefix(typed[: typed.index("_") + 1 + _SURE_DIGITS], _MOST_ALIKE)
+        names += [one.name for one in begin_alike if one.state != "evicted"]
     from difflib import get_close_matches  # only a ref that names nothing needs it
 
     near = [] if typed in names else get_close_matches(typed, names, n=1, cutoff=_NEAR)

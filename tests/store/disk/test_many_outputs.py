@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from sightline.base.errors import AmbiguousRef
+from sightline.base.errors import AmbiguousRef, UnknownRef
 from sightline.base.records import Buffer
 from sightline.base.refs import MANY_BUFFERS
 from sightline.disk.recording import count_folders, reserve
 from sightline.doors.cli.main import main
 from sightline.settings.config import Settings, load_settings
 from sightline.store import Store
+from sightline.verbs import typed_ref
 
 Keep = Callable[..., Buffer]
 
@@ -52,6 +53,16 @@ def test_a_beginning_of_several_refs_lists_them_and_says_how_many_digits_differ(
 def test_a_short_ref_that_also_begins_a_longer_one_names_itself(store: Store, keep: Keep) -> None:
     put(store, keep, "abcdef", "abcdef01")
     assert store.resolve("@cmd_abcdef", prefixes=True).buffer.name == "cmd_abcdef"
+
+
+def test_a_mistyped_ref_finds_an_output_however_long_ago_it_was_used(
+    store: Store, keep: Keep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(store, keep, "014d72e7", "d01f4287")
+    monkeypatch.setattr(typed_ref, "_NEAREST_OF", 1)
+    error = UnknownRef("there is no such output", "list them")
+    assert "did you mean @cmd_014d72e7?" in typed_ref.with_nearest(store, "@cmd_014d72e8", error).hint
+    assert typed_ref.with_nearest(store, "@cmd_a14d42e8", error).hint == "list them"
 
 
 def test_a_store_keeps_its_own_limits_and_codescout_its_fifty(tmp_path: Path) -> None:
