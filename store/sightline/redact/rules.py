@@ -29,7 +29,7 @@ _PARTS = {
     # the beginning of such a word, which is found much faster than its edge
     "<eyJ>": "eyJ" + _EDGE.replace("%s", "eyJ"),
     # what may stand between a name and its value, in JSON within JSON, in XML and in tables, too
-    "<is>": r"(?>(?:\\{0,7}[\"'`])?[ \t]{0,32}(?:=>|:=|[:=>|])[ \t]{0,32}(?:\\{0,7}[\"'`])?)",
+    "<is>": r"(?:(?:\\{0,7}[\"'`])?[ \t]{0,32}(?:=>|:=|[:=>|])[ \t]{0,32}(?:\\{0,7}[\"'`])?)",
     # excludes a value that only describes what should stand there
     "<no-stand-in>": r"(?!(?i:(?:your|my|the|a|an|some|new|old|test|dummy|fake|sample|example|placeholder|access|api|"
     r"auth|bearer|basic|id|jwt|user|undefined|null|none|nil|true|false|required|missing|invalid|expired|empty|not|"
