@@ -22,7 +22,11 @@ MOVES_UP = late_pattern(rb"\x1b(?:\[\d*[AF]|\[[\d;]*[Hf]|\[u|[M8c])")
 
 
 def without_colour(data: bytes) -> bytes:
-    """Return raw lines without the escape sequences of colours, which is enough for a search for words."""
+    """Return raw lines without the escape sequences of colours, which is enough for a search for words.
+
+    NUL bytes go, too, so that ASCII is found in UTF-16.
+    """
+    data = data.replace(b"\0", b"") if b"\0" in data else data
     return _COLOUR.sub(b"", data) if b"\x1b" in data else data
 
 

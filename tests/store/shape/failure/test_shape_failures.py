@@ -145,3 +145,13 @@ def test_what_the_system_refused_a_program_stands_in_the_view_of_a_success_and_i
     judged = Examination(out, err, "./backup", judgement_for("./backup", failed=False, exit_code=0))
     assert judged.failures(out).total == 0
     assert Examination(out, err, "cat notes").of_success(0) is None
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_failure_lines_are_found_in_utf_16(encoding: str) -> None:
+    lines = [f"weighed crate {at}\n" for at in range(300)]
+    lines[200] = "ERROR: the belt is stuck\n"
+    out = BytesSource("".join(lines).encode(encoding))
+    examination = Examination(out, BytesSource(b""), "./belt")
+    assert examination.failures(out).spans == ((201, 201),)
+    assert examination.reason and "ERROR: the belt is stuck" in examination.reason.text
