@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks.evidence.__main__ import main
-from benchmarks.evidence.labels import Labels, Mark, compared, read_labels
+from benchmarks.evidence.labels import Labels, Mark, compared, read_labels, session_key
 from benchmarks.evidence.sessions import FAILED
 from benchmarks.evidence.transcripts import Edited, Ran, Read, Said, write_transcript
+from sightline.base.records import Session
 
 
 def mark(kind: str, *places: str) -> Mark:
@@ -27,6 +28,12 @@ def test_sessions_that_were_not_read_whole_have_no_labels(tmp_path: Path) -> Non
     path = tmp_path / "labels.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert read_labels(str(path)) == {"t": Labels([], [])}
+
+
+def test_a_helper_has_a_hash_of_its_own_though_it_shares_the_id_of_its_session() -> None:
+    own = Session(name="claude-code-5e55", harness="claude-code", harness_id="5e55", client="", cwd="", started=0.0)
+    assert session_key(own) == session_key(own._replace(harness="other", name="other-5e55"))
+    assert session_key(own) != session_key(own._replace(name="claude-code-5e55-a1"))
 
 
 def test_labels_made_from_the_text_of_a_session_are_found_again(

@@ -157,6 +157,7 @@ def _write(paths: Sequence[str], folder: str) -> int:
 def _hold_against(path: str, paths: Sequence[str], *, shows: bool) -> None:
     """Print precision and recall of each kind in labelled sessions, and how many have a false doubt."""
     labelled, totals, read, noisy = labelling.read_labels(path), dict[str, Score](), 0, 0
+    others = Counter[str]()
     with _imported(paths) as store:
         verdict_of(store)
         for facts in list_sessions(store):
@@ -164,7 +165,9 @@ def _hold_against(path: str, paths: Sequence[str], *, shows: bool) -> None:
             if key not in labelled:
                 continue
             evidence = evidence_of(store, facts.session)
-            found = labelling.found_marks(store, facts.session, evidence)
+            there = labelling.found_marks(store, facts.session, evidence)
+            found = [one for one in there if one.kind in labelling.OF_LABELS]
+            others.update(one.kind for one in there if one.kind not in labelling.OF_LABELS)
             result = labelling.compared(found, labelled[key])
             read += 1
             noisy += any(kind != labelling.FAILED for kind in result[1])
@@ -172,6 +175,8 @@ def _hold_against(path: str, paths: Sequence[str], *, shows: bool) -> None:
             if shows:
                 _show(store, facts.session, found, labelled[key])
     print(f"{read:,} labelled sessions; {noisy:,} of them with a doubt that is not so")
+    if others:
+        print(f"not held against labels: {', '.join(f'{count:,} {kind}' for kind, count in others.items())}")
     _print_table(totals)
 
 

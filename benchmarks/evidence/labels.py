@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from sightline.audit.evidence.session_evidence import (
+    ALARMS,
     CONTRADICTED,
     CONTRADICTED_CLAIM,
     NO_EVIDENCE,
@@ -28,7 +29,7 @@ from sightline.audit.evidence.session_evidence import (
     UNSUPPORTED_CLAIM,
     SessionEvidence,
 )
-from sightline.audit.findings import OVERLOOKED, found_in
+from sightline.audit.findings import CUT, OVERLOOKED, found_in
 from sightline.audit.timeline import Call, calls_of
 from sightline.audit.verdict import Scope
 from sightline.base.records import Session
@@ -38,6 +39,9 @@ from sightline.log.session_history import events_of
 from sightline.store import Store
 
 READ, FAILED = "read", "failed"
+OF_LABELS = frozenset((FAILED, OVERLOOKED, CUT, *ALARMS))
+"""The kinds that a session is read for; what is found of others, nobody was asked about."""
+
 _HASH_DIGITS = 16
 _OF_VERDICT = {CONTRADICTED: CONTRADICTED_CLAIM, STALE: STALE_CLAIM, NO_EVIDENCE: UNSUPPORTED_CLAIM}
 
@@ -57,8 +61,9 @@ class Labels(NamedTuple):
 
 
 def session_key(session: Session) -> str:
-    """Return the hash that stands for a session."""
-    return _hashed(session.harness_id or session.name)
+    """Return the hash that stands for a session; that of a helper, which shares its session's id, is its own."""
+    is_own = session.name.endswith(session.harness_id)
+    return _hashed(session.harness_id if session.harness_id and is_own else session.name)
 
 
 def call_key(session: Session, call: Call) -> str:

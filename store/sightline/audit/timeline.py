@@ -63,15 +63,15 @@ class Call(NamedTuple):
     @property
     def failed(self) -> bool:
         """Whether it was an error, or its command did not end well; a search without a match has not failed."""
+        if self.buffer and self.buffer.answer and self.view.verb not in _LOOKS:
+            return False  # also where the harness calls it an error
         if self.view.failed or (self.view.verb == "tool" and self.buffer and TOOL_FAILED in self.buffer.note):
             return True
         if self.view.verb == "query":
             return bool(self.view.exit_code and self.view.exit_code > 1)
         if self.view.verb in _LOOKS:
             return False
-        if self.buffer and (self.buffer.failed or self.buffer.answer):
-            return self.buffer.failed
-        return bool(self.view.exit_code)
+        return bool(self.buffer and self.buffer.failed) or bool(self.view.exit_code)
 
     @property
     def failed_before_filter(self) -> bool:

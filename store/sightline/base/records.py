@@ -11,7 +11,7 @@ from sightline.base.refs import format_ref
 from sightline.light.late_pattern import re
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any, Iterable, Mapping
-from sightline.shell_words.exit_codes import meaning_of
+from sightline.shell_words.exit_codes import MAY_ANSWER, meaning_of
 
 
 class StreamInfo(NamedTuple):
@@ -307,7 +307,7 @@ class Buffer(NamedTuple):
     @property
     def answer(self) -> str:
         """What its exit code answers, such as ``no match`` of `grep`; empty if it is none, or says how it went."""
-        if self.exit_code != 1 or self.kind != "cmd":
+        if self.exit_code not in MAY_ANSWER or self.kind != "cmd":
             return ""
         from sightline.shell_words.answers import Wrote, answer_of  # 3 ms, which few outputs need
 

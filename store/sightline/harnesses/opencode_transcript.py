@@ -178,8 +178,9 @@ class Parts:
             trigger = self._triggers.pop(session.id, "")
             change = ContextChange(ended / 1000, COMPACTED, trigger, summary=plain(text), kept=())
             yield _told(session, name, change)
-        else:
-            yield _told(session, name, AgentMessage(ended / 1000, plain(text)))
+        else:  # its end is that of its step, and so behind the calls that follow it there
+            began = number(dict_of(part.get("time")).get("start")) or ended
+            yield _told(session, name, AgentMessage(began / 1000, plain(text)))
 
     def _call(self, name: str, session: CallSession, part: dict[str, Any]) -> ToolCall | None:
         state = dict_of(part.get("state"))

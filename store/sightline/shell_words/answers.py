@@ -118,8 +118,8 @@ def _of_pipeline(command: str, pipeline: Pipeline, wrote: Wrote, depth: int) -> 
     reached = behind_runners(words)
     if reached.script:
         return _of_text(reached.script.text, wrote, depth + 1) if reached.script.text else ""
-    if {"xargs", "parallel"} & {*words[: reached.at]}:
-        return ""  # whose exit code is their own
+    if {"xargs", "parallel"} & {*words[: reached.at]} and (wrote.out or wrote.err):
+        return ""  # whose exit code is their own, and may be about one of many
     inner = words[reached.at :]
     return _of_words((inner[0].rpartition("/")[2] or inner[0], *inner[1:])) if inner else ""
 

@@ -14,6 +14,9 @@ _MEANINGS = {
 }
 """What an exit code means by convention: that of timeout(1), of shells, and 128 and a signal."""
 
+MAY_ANSWER = frozenset((1, 123))
+"""Exit codes that may be an answer, such as "no match": that of a program, and that of `xargs` for one that gave it."""
+
 ENDED_BY_OTHERS = frozenset((124, 129, 130, 137, 143))
 """Exit codes of commands that somebody ended, so that they say nothing about what the command had to say."""
 

@@ -215,9 +215,26 @@ def test_the_last_words_of_a_check_have_an_example(end: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("end", check_table()["ended_badly"], ids=lambda end: end["example"])
 def test_what_a_check_says_last_ends_it_as_failed_whatever_hides_its_code(end: dict[str, str]) -> None:
-    for command in ("make lint 2>&1 | tail", "make lint || true", "make lint | tee log"):
+    task = f"make {end.get('kinds', ['lint'])[0]}"
+    for command in (f"{task} 2>&1 | tail", f"{task} || true", f"{task} | tee log"):
         found = evidence(Ran(command, f"src/cart.c\n{end['example']}\n"))
         assert [(one.outcome, one.masked) for one in found.checks] == [("failed", True)], command
+
+
+def test_what_only_one_check_can_say_counts_among_others_too() -> None:
+    line = "mix compile > build.log; mix format --check-formatted 2>&1 | head -5; echo done"
+    said = "** (Mix) mix format failed due to --check-formatted.\nThe following files are not formatted:\nlib/a.ex\n"
+    found = evidence(Ran(line, said + "done\n"))
+    assert [(one.kind, one.outcome) for one in found.checks] == [("build", "not known"), ("lint", "failed")]
+    assert [one.kind for one in found.alarms] == ["masked-exit"]
+
+
+def test_an_error_of_a_compiler_fails_the_build_alone() -> None:
+    error = "shop/cart.py:3: error: Name 'x' is not defined\n"
+    found = evidence(Ran("make build | tail; mypy . | tail", error))
+    assert [(one.kind, one.outcome) for one in found.checks] == [("build", "not known"), ("types", "not known")]
+    [built] = evidence(Ran("swift build 2>&1 | grep error: | head", "A.swift:7:2: error: no type 'B'\n")).checks
+    assert built.outcome == "failed"
 
 
 @pytest.mark.parametrize("end", check_table()["checked_nothing"], ids=lambda end: end["example"])
@@ -586,3 +603,91 @@ def test_what_stands_for_an_output_is_no_edited_file(ref: str) -> None:
 
 def test_a_masked_check_is_reported_once() -> None:
     assert alarms(*STARTS, Ran("pytest -q | tail -1", TAIL_FAILED)) == ["masked-exit"]
+
+
+@pytest.mark.parametrize(
+    ("check", "formatter", "left"),
+    [
+        ("cargo fmt --check", "cargo fmt", []),
+        ("cargo fmt --all --check", "cargo fmt --all && cargo build", []),
+        ("mix format --check-formatted", "mix format", []),
+        ("uv run ruff format --check .", "uv run ruff format .", []),
+        ("npx prettier --check .", "npx prettier --write .", []),
+        ("npm run format:check", "npm run format", []),
+        ("cargo clippy", "cargo fmt", ["failing-check"]),
+        ("black --check .", "pip install black", ["failing-check"]),
+        ("npx prettier --check .", "npx prettier a.js", ["failing-check"]),
+    ],
+)
+def test_a_formatter_makes_good_what_its_check_found(check: str, formatter: str, left: list[str]) -> None:
+    assert alarms(*STARTS, Ran(check, "Diff in cart\n", 1), Ran(formatter, "")) == left
+
+
+@pytest.mark.parametrize(
+    ("command", "folder", "operands"),
+    [
+        ("cd web && npm test", "/home/user/shop/web", ()),
+        ("cd /srv/shop && pytest", "/srv/shop", ()),
+        ("cd web/build && ctest", "/home/user/shop/web", ()),
+        ("cd $HOME && pytest", "/home/user/shop", ()),
+        ("swift build --package-path libs/cart", "/home/user/shop/libs/cart", ()),
+        ("cargo build --manifest-path till/Cargo.toml", "/home/user/shop/till", ()),
+        ("pytest cart", "/home/user/shop", ("cart",)),
+    ],
+)
+def test_a_check_runs_where_a_cd_or_an_option_leads(command: str, folder: str, operands: tuple[str, ...]) -> None:
+    [check] = evidence(Ran(command, "")).checks
+    assert (check.folder, check.operands) == (folder, operands)
+
+
+def test_a_claim_that_names_a_folder_is_about_the_runs_there() -> None:
+    built = Ran("swift build --package-path till", "")
+    steps = [built, Edited("till/Package.swift"), Ran("swift build --package-path cart", "")]
+    found = evidence(*steps, Said("The till builds successfully."), Said("The cart builds successfully."))
+    assert [one.verdict for one in found.claims] == ["stale", "supported"]
+    assert [one.kind for one in found.alarms] == ["stale-check", "stale-claim"]
+
+
+def test_a_run_in_another_folder_makes_nothing_good() -> None:
+    error = "A.swift:7:2: error: no type 'B'\n"
+    failed = Ran("swift build --package-path till 2>&1 | grep error:", error)
+    assert alarms(failed, Ran("swift build --package-path cart", "")) == ["masked-exit"]
+
+
+def test_a_claim_that_names_a_tool_is_about_its_runs() -> None:
+    steps = [
+        *STARTS,
+        Ran("ruff check .", "All checks passed!\n"),
+        Ran("black --check .", "would reformat cart.py\n", 1),
+    ]
+    assert verdicts(*steps, Said("Ruff is clean.")) == ["supported"]
+    assert verdicts(*steps, Said("Lint is clean.")) != ["supported"]
+
+
+def test_what_a_list_says_of_a_command_behind_a_dash_is_a_claim_of_it() -> None:
+    steps = [Read("a.rs"), Ran("cargo clippy", ""), Edited("a.rs"), Said("- `cargo clippy` — no warnings")]
+    assert verdicts(*steps) == ["stale"]
+
+
+@pytest.mark.parametrize("name", [".gitignore", "agents/__init__.py", "web/page.tsx"])
+def test_a_check_of_one_language_is_not_older_than_what_it_never_reads(name: str) -> None:
+    assert alarms(Read(name), Ran("cargo check", ""), Edited(name)) == []
+    assert alarms(Read("a.rs"), Ran("cargo check", ""), Edited("a.rs")) == ["stale-check"]
+
+
+def test_what_was_compiled_by_a_later_test_is_no_stale_type_check() -> None:
+    steps = [Read("a.rs"), Ran("cargo check", ""), Edited("a.rs"), Ran("cargo test", "")]
+    assert verdicts(*steps, Said("`cargo check` passes.")) == ["supported"]
+
+
+def test_instructions_that_a_harness_shows_itself_are_no_unread_edit() -> None:
+    for name, kinds in (("AGENTS.md", []), ("docs/guide.md", ["unread-edit"])):
+        found = found_in(Truth("", "codex", [Ran(f"sed -i s/a/b/ {name}", "")]))
+        assert [one.kind for one in found.alarms] == kinds
+
+
+def test_a_search_without_a_match_that_a_harness_calls_an_error_has_not_failed(store: Store, tmp_path: Path) -> None:
+    steps: list[Step] = [Ran("ssh host 'ps aux | grep nginx'", "", 1), Ran("find . | xargs grep -l x", "", 123)]
+    write_transcript("claude-code", "5e55", [*steps, Ran("ssh host make", "", 1)], str(tmp_path))
+    Importer(store).run(find_sources(str(tmp_path / "claude-code")))
+    assert [call.failed for call in calls_of(store)] == [False, False, True]

@@ -36,7 +36,12 @@ def part(place: int, command: str, out: str, code: int = 0, **more: str) -> dict
 
 
 def text(place: int, words: str) -> dict[str, Any]:
-    return {"id": f"prt_{place:026}", "type": "text", "text": words, "time": {"start": 1, "end": 1_700_000_004_000}}
+    return {
+        "id": f"prt_{place:026}",
+        "type": "text",
+        "text": words,
+        "time": {"start": 1_700_000_004_000, "end": 1_700_000_009_000},
+    }
 
 
 def export(path: Path, *parts: dict[str, Any]) -> Path:

@@ -28,6 +28,7 @@ from sightline.shell_words.exit_codes import meaning_of
         ("[ -f x ] && echo yes", "false"),
         ("[[ -f x ]]", "false"),
         ("git merge-base --is-ancestor a b", "false"),
+        ("find . -name '*.py' | xargs grep -l x", "no match"),
         ("which foo", "not found"),
         ("command -v foo", "not found"),
         ("type foo", "not found"),
@@ -51,7 +52,7 @@ def test_exit_1_of_a_program_that_answers_is_no_failure(command: str, answer: st
         "grep x file && npm test",
         "grep x file | head",
         "diff a b | head",
-        "ls | xargs grep x",
+        "ls | xargs make",
         "if grep -q x file; then make; fi",
         "$GREP x file",
         "grep 'x",
@@ -59,6 +60,11 @@ def test_exit_1_of_a_program_that_answers_is_no_failure(command: str, answer: st
 )
 def test_exit_1_is_a_failure_where_anything_else_may_have_ended_the_line(command: str) -> None:
     assert answer_of(command, Wrote()) == ""
+
+
+def test_a_search_for_many_files_that_found_or_said_anything_may_have_failed() -> None:
+    for wrote in (Wrote(out=True), Wrote(err=True)):
+        assert answer_of("find . | xargs grep x", wrote) == ""
 
 
 def test_a_cd_that_complained_has_failed() -> None:

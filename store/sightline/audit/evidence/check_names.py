@@ -164,6 +164,16 @@ def may_be_the_same(phrase: str, other: str) -> bool:
     return any(name in wrappers for name in names) or any(all(name in family for name in names) for family in families)
 
 
+@lru_cache(maxsize=512)
+def is_of_other_language(program: str, path: str) -> bool:
+    """Return whether a file is source of a language, and a program one of the tools of other languages only."""
+    ending = os.path.splitext(path)[1].lower()
+    families, endings = check_table()["families"], check_table()["endings"]
+    of_file = next((language for language, ends in endings.items() if ending in ends), "")
+    of_program = {language for language, programs in families.items() if program in programs and language in endings}
+    return bool(of_file and of_program) and of_file not in of_program
+
+
 def covers_operands(later: tuple[str, ...], earlier: tuple[str, ...]) -> bool:
     """Return whether what chooses the tests of a later run also chooses those of an earlier one.
 

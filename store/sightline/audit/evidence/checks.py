@@ -17,6 +17,7 @@ from sightline.audit.evidence.check_names import (
     may_run_checks,
     may_show_checks,
 )
+from sightline.audit.evidence.check_places import places_of
 from sightline.audit.timeline import Call
 from sightline.base.errors import SightlineError
 from sightline.base.records import Buffer, View
@@ -37,7 +38,7 @@ PASSED, FAILED, UNKNOWN = "passed", "failed", "not known"
 BY_CODE, BY_OUTPUT, BY_SILENCE, BY_NOTHING = "code", "output", "silence", ""
 
 _EXAMINED_BYTES = 4 << 20  # counts in a larger output are not read
-_COUNTS = "counts/6"
+_COUNTS = "counts/7"
 _RAN_TESTS = "tests of a script"  # whose command names no check
 _PIPEFAIL = re.compile(r"\bset\s+-\w*o\s+pipefail\b")
 _NO_PROGRAM = (126, 127)
@@ -116,6 +117,7 @@ def checks_of(store: Reading, call: Call, folder: str) -> list[Check]:
     where = buffer.project or buffer.cwd if buffer else folder
     if not named:
         return [*_by_output_alone(store, call, programs, where)]
+    places = dict(zip(map(id, programs), places_of(programs, where, buffer.cwd if buffer else folder), strict=True))
     piped, made = bool(_PIPEFAIL.search(command)), list[Check]()
     acting = [one for one in programs if one.name not in _ASIDE]
     for at, (program, check) in enumerate(named):
@@ -132,8 +134,10 @@ def checks_of(store: Reading, call: Call, folder: str) -> list[Check]:
         outcome, known_by = _outcome(store, call, program, check, place)
         if outcome != PASSED and _checked_nothing(store, call, check, place):
             continue
+        at_place, filters = places[id(program)], program.filters
+        operands = tuple(one for one in check.operands if one != at_place.option)
         made.append(
-            Check(check.kind, check.phrase, check.operands, call, outcome, not ends, where, known_by, program.filters)
+            Check(check.kind, check.phrase, operands, call, outcome, not ends, at_place.folder, known_by, filters)
         )
     return made
 
@@ -377,8 +381,10 @@ def _no_begins() -> tuple[re.Pattern[str], ...]:
 
 
 @cache
-def _bad_ends() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(one["line"]) for one in check_table()["ended_badly"])
+def _bad_ends(kind: str, *, alone: bool) -> tuple[re.Pattern[str], ...]:
+    """Return what a check of a kind says where it failed; not alone in its line, only what no other check says."""
+    rules = [one for one in check_table()["ended_badly"] if alone or one.get("unmistakable")]
+    return tuple(re.compile(one["line"]) for one in rules if kind in one.get("kinds", (kind,)))
 
 
 class CheckCounts(NamedTuple):
@@ -474,7 +480,7 @@ def _counts(
     if told and (bad or not hides or any(tally.numbers.keys() - tally.counted for tally in told)):
         stated = [tally.numbers["passed"] for tally in of_tests if "passed" not in tally.counted]
         return [bad, sum(sum(tally.numbers.values()) for tally in told), sum(stated) if stated else -1]
-    if not among and any(pattern.fullmatch(line) for line in lines for pattern in _bad_ends()):
+    if any(pattern.fullmatch(line) for line in lines for pattern in _bad_ends(kind, alone=not among)):
         return [1, 1]
     if any(_FAILS.search(line) for end in ends for line in end):
         return None

@@ -26,6 +26,9 @@ _SENTENCE_CHARACTERS = 600  # a longer text is not a sentence
 _FENCED = re.compile(r"(?ms)^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)")
 _QUOTED = re.compile(r"(?m)^[ \t]*>.*$")
 _ROW = re.compile(r"(?m)^[ \t]*\|(.*)\|[ \t]*$")
+_RESULT_OF_CODE = re.compile(r"(?m)^([^\w`\n]*`[^`\n]+`(?:\*\*)?)[ \t]+[—–][ \t]+")
+"""What a list says of a command behind a dash, as in ``- `ruff check` — no warnings``, is of one sentence with it."""
+
 _WHOLE_CODE = re.compile(r"^[-*\s]*`[^`]*`[.\s]*$")
 _ENDS = re.compile(
     r"(?<=[.!?…])[\"”*_)]*\s+|(?<=[。！？；])|\n+|;\s+|\s+[—–]\s+|,\s+(?=(?:but|so|however|although|though|yet|while|which)\b)"
@@ -190,6 +193,7 @@ _WORD = re.compile(r"(?<!\?P)<([a-z_]+)>")
 def sentences_of(message: str) -> Iterator[str]:
     """Yield the sentences that a message says in its own words; code and quotations are left out."""
     text = _ROW.sub(_told_by_row, _QUOTED.sub("\n", _FENCED.sub("\n", message[:MESSAGE_CHARACTERS])))
+    text = _RESULT_OF_CODE.sub(r"\1: ", text)
     for sentence in _ENDS.split(text):
         sentence = (sentence or "").strip()
         if sentence and len(sentence) <= _SENTENCE_CHARACTERS and not _WHOLE_CODE.match(sentence):

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from sightline.audit.evidence.check_names import check_named
+from sightline.audit.evidence.check_names import check_named, check_table
 from sightline.audit.evidence.checks import command_of, exit_code_of, request_of
 from sightline.audit.timeline import Call
 from sightline.base.errors import SightlineError
@@ -48,7 +48,7 @@ _FORMATTERS = {
     "eslint": ("--fix",),
     "rubocop": ("-a", "-A", "--autocorrect"),
 }
-_CHECKING = frozenset(("--check", "--diff", "-l", "--list-different", "--dry-run"))
+_CHECKING = frozenset(("--check", "--check-formatted", "--diff", "-l", "--list-different", "--dry-run"))
 _REWRITING = "apply am stash reset merge pull rebase revert cherry-pick switch clean"
 _MANY = frozenset(_REWRITING.split())
 _SILENT = "cd pushd popd echo printf true false test [ sleep export set mkdir which type read wait kill exit :"
@@ -91,7 +91,8 @@ class Edit(NamedTuple):
         stem, ending = os.path.splitext(name)
         if not self.path or not self.sure or _OF_CI.search(self.path):
             return False
-        return ending.lower() not in SET_ASIDE and name not in _SET_ASIDE_NAMES and stem not in _SET_ASIDE_NAMES
+        is_aside = ending.lower() in SET_ASIDE or name in SET_ASIDE
+        return not is_aside and name not in _SET_ASIDE_NAMES and stem not in _SET_ASIDE_NAMES
 
 
 def edits_of(store: Reading, call: Call, folder: str) -> list[Edit]:
@@ -147,6 +148,25 @@ def may_have_edited(call: Call) -> bool:
     command = command_of(call)
     return bool(command) and _is_open(command)
 
+
+def mends_layout(call: Call, phrase: str) -> bool:
+    """Return whether a call ran well the formatter whose ``--check``, or task of that name, a phrase runs."""
+    wanted = tuple(_OF_CHECKING.sub("", word) for word in phrase.split() if not word.startswith("--check"))
+    if wanted == tuple(phrase.split()) or exit_code_of(call) != 0:
+        return False
+    needed = set(_FORMATTERS.get(wanted[0], ()))
+    for stage in _stages(command_of(call)) or ():
+        words = tuple(unquoted(word) for word in without_assignments(stage.words))
+        begin = next((at for at in range(_RUNNERS_END) if words[at : at + len(wanted)] == wanted), -1)
+        run = begin == 0 or (begin > 0 and words[0] in _RUNNERS)
+        if run and _CHECKING.isdisjoint(words) and (not needed or needed & {*words}):
+            return True
+    return False
+
+
+_OF_CHECKING = re.compile(r"[:-]check$|^check[:-]")
+_RUNNERS = frozenset(one.split()[0] for one in check_table()["runners"])
+_RUNNERS_END = 4  # words of a runner, such as `uv run --frozen`
 
 _REFUSED = re.compile(r"\s*(?:<tool_use_error>|Error\b|error:|Failed|failed to|The user doesn't want)", re.IGNORECASE)
 

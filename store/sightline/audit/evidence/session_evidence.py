@@ -19,6 +19,7 @@ from sightline.audit.evidence.check_names import (
     TEST,
     TYPES,
     covers_operands,
+    is_of_other_language,
     may_be_the_same,
 )
 from sightline.audit.evidence.checks import (
@@ -39,8 +40,9 @@ from sightline.audit.evidence.checks import (
 )
 from sightline.audit.evidence.claims import FIXED, OF_COMMAND, RAN, SAME, Claim, claims_in
 from sightline.audit.evidence.comparisons import comparison_of, may_mean
-from sightline.audit.evidence.edits import Edit, edits_of, may_have_edited, replaced_lines_of
+from sightline.audit.evidence.edits import Edit, edits_of, may_have_edited, mends_layout, replaced_lines_of
 from sightline.audit.evidence.languages import UnreadMessages, unread_among
+from sightline.audit.evidence.named_runs import runs_named
 from sightline.audit.evidence.shown_files import AT_LARGE, NAMED, NOTHING, shows_lines
 from sightline.audit.held_lines import Holding, Holdings, held_of
 from sightline.audit.line_spans import common, union
@@ -86,7 +88,7 @@ ALARMS = {
 QUOTING = (UNSEEN_RESULT, CONTRADICTED_CLAIM, STALE_CLAIM, UNSUPPORTED_CLAIM)
 """Those that quote what an agent said."""
 
-_EVIDENCE = "evidence/3"  # raise the number when the same log would be judged differently
+_EVIDENCE = "evidence/4"  # raise the number when the same log would be judged differently
 
 _COMMAND_CHARACTERS = 80
 _SEARCHED_VIEWS = 400
@@ -341,6 +343,11 @@ class _Trail:
         unsure = {edit.call.view.id for edit in self.all_edits if not edit.sure}
         return next((call for call in later if may_have_edited(call) or call.view.id in unsure), None)
 
+    def formatted_since(self, check: Check) -> bool:
+        """Return whether what only checks a layout was followed by the formatter that mends it."""
+        later = self.calls[bisect_right(self._times[2], check.view.time, hi=len(self.calls)) :]
+        return any(mends_layout(call, check.phrase) for call in later)
+
     def unresolved(self, kinds: Iterable[str]) -> list[Check]:
         """Return failed runs of some kinds for which no later run of the same check, on as much, succeeded."""
         wanted = [one for one in self.checks if one.kind in kinds]
@@ -363,8 +370,14 @@ def _makes_good(later: Check, run: Check) -> bool:
 
 
 def _concerns(edit: Edit, check: Check) -> bool:
-    """Return whether a check could depend on an edited file, which is so if the file lies below where the check ran."""
-    if edit.is_script and check.phrase.split()[0] not in _OF_SCRIPTS:
+    """Return whether a check could depend on an edited file.
+
+    It could if the file lies below where the check ran; what compiles or lints one language reads no other's sources.
+    """
+    program = check.phrase.split()[0]
+    if edit.is_script and program not in _OF_SCRIPTS:
+        return False
+    if check.kind != TEST and is_of_other_language(program, edit.path):
         return False
     return not check.folder or edit.path.startswith(check.folder.rstrip("/") + "/")
 
@@ -395,11 +408,12 @@ def _verdict(claim: Claim, trail: _Trail) -> _Verdict | None:
         return _of_run(claim, trail)
     if claim.kind == SAME:
         return _of_comparison(claim, trail)
-    runs = [one for one in trail.checks if one.kind in claim.checks]
+    runs: Sequence[Check] = [one for one in trail.checks if one.kind in claim.checks]
     if claim.kind == OF_COMMAND and (same := [one for one in runs if claim.command in command_of(one.call)]):
         runs = same
         if re.search(r"\b(?:passed|PASS)\b", claim.words) and same[-1].outcome == PASSED:
             return SUPPORTED, f"it ran, and ended well, {trail.clock(same[-1].view.time)}", [_of_check(same[-1])]
+    runs = runs_named(claim.words, runs)
     if claim.kind == FIXED and not any(one.outcome == FAILED for one in runs):
         return None
     if not runs:
@@ -410,7 +424,7 @@ def _verdict(claim: Claim, trail: _Trail) -> _Verdict | None:
     if claim.vague:
         return _of_vague(trail, last, edited=bool(edited))
     since = [one for one in trail.checks if one.outcome == PASSED and not trail.edited_since(one)]
-    if edited and BUILD in claim.checks and (later := [one for one in since if _covers(one, last)]):
+    if edited and {BUILD, TYPES} & {*claim.checks} and (later := [one for one in since if _covers(one, last)]):
         return (
             SUPPORTED,
             f"{NOUNS[later[-1].kind]} ended well {trail.clock(later[-1].view.time)}",
@@ -502,7 +516,9 @@ def _of_passed(claim: Claim, trail: _Trail, runs: Sequence[Check], last: Check) 
         if claim.number > counts.all:
             return NOT_KNOWN, f"the last run counts {counts.passed:,} passed", [_of_check(last)]
     counted = claim.number and counts and counts.passed == claim.number
-    if claim.is_whole and not counted and (failing := trail.unresolved(claim.checks)):
+    meant = {id(one) for one in runs}
+    failing = [one for one in trail.unresolved(claim.checks) if id(one) in meant] if claim.is_whole else []
+    if failing and not counted:
         grounds = [_of_check(failing[-1]), _of_check(last)]
         if last.is_whole or last.phrase != failing[-1].phrase or not claim.is_total:
             return NOT_KNOWN, "another run failed, and something else was run since", grounds
@@ -604,7 +620,7 @@ def _check_alarms(trail: _Trail) -> Iterator[Alarm]:
         later = [one for one in trail.checks if one.view.time > check.view.time and one.outcome == PASSED]
         whole = [one for one in trail.checks if one.kind == check.kind and one.is_whole and one.outcome == PASSED]
         is_part = not check.is_whole and any(not trail.edited_since(one) for one in whole)
-        made_good = any(_makes_good(one, check) or _covers(one, check) for one in later)
+        made_good = any(_makes_good(one, check) or _covers(one, check) for one in later) or trail.formatted_since(check)
         if check.outcome == FAILED and not (check in masked or is_part or made_good or trail.may_show_since(check)):
             since = f"; {_names(edited)} was edited since, and it was not run again" if edited else ""
             grounds = (_of_check(check), *(_of_edit(one) for one in edited[-1:]))
@@ -638,7 +654,7 @@ def _unmasked(trail: _Trail) -> list[Check]:
     for at, check in enumerate(trail.checks):
         if check.masked and check.outcome == FAILED and exit_code_of(check.call) == 0:
             later = [one for one in trail.checks[at + 1 :] if one.outcome != FAILED]  # what is not known is no alarm
-            if not any(one.kind == check.kind or _covers(one, check) for one in later):
+            if not (any(_tells_anew(one, check) for one in later) or trail.formatted_since(check)):
                 failed[check.kind, check.phrase] = check
     return list(failed.values())
 
@@ -652,6 +668,12 @@ def _covers(later: Check, check: Check) -> bool:
     if check.outcome == FAILED and (check.kind == LINT or (check.kind == TYPES and later.kind == TEST)):
         return False
     return later.kind in _COVERED_BY[check.kind] and _are_nested(later.folder, check.folder)
+
+
+def _tells_anew(later: Check, check: Check) -> bool:
+    """Return whether a later run is of the same kind and place, or has looked at as much."""
+    same = later.kind == check.kind and _are_nested(later.folder, check.folder)
+    return same or _covers(later, check)
 
 
 def _bears_on(edit: Edit, check: Check) -> bool:
@@ -702,6 +724,10 @@ def _unread_edits(store: Reading, trail: _Trail, session: Session, *, starts_her
 _READ_FIRST = frozenset(("claude-code",))
 """Harnesses whose editing tools refuse a file that the model was not shown, in whatever way."""
 
+_INSTRUCTION_FILES = "AGENTS.md CLAUDE.md GEMINI.md QWEN.md WARP.md .cursorrules .clinerules copilot-instructions.md"
+_INSTRUCTIONS = frozenset(_INSTRUCTION_FILES.split())
+"""Files that harnesses put into the context themselves."""
+
 _NAME = re.compile(r"[\w.+@~-]+")
 _WORD = re.compile(r"\w.*\w.*\w")
 _WRITTEN_OVER = re.compile(r"(?i)\b(?:has been updated|overwrote|overwritten|successfully overwr)")
@@ -717,6 +743,8 @@ def _is_unread(store: Reading, edit: Edit, before: Sequence[Call], named: Mappin
     elif not by_command and "imported" not in request:
         return False
     name = edit.path.rpartition("/")[2]
+    if name in _INSTRUCTIONS:
+        return False
     lines = [line for line in replaced_lines_of(edit) if _WORD.search(line)]
     if not lines:
         can_tell = edit.wrote or by_command or request.get("tool") not in ("apply_patch", "patch")
@@ -750,7 +778,8 @@ def _forgotten(store: Reading, session: Session, trail: _Trail, holding: Holding
     holdings, newest = Holdings(store), dict[tuple[str, str, str], Check]()
     for at, check in enumerate(trail.checks):
         later = [one for one in trail.checks[at + 1 :] if one.outcome != FAILED]
-        if check.outcome == FAILED and not any(one.kind == check.kind or _covers(one, check) for one in later):
+        made_good = any(_tells_anew(one, check) for one in later)
+        if check.outcome == FAILED and not made_good and not trail.formatted_since(check):
             newest[check.key] = check
     for check in newest.values():
         call, buffer, command = check.call, check.call.buffer, command_of(check.call)

@@ -23,6 +23,7 @@ from sightline.shape.memory_stream import BytesSource
 from sightline.shape.source import Source
 from sightline.shape.summary import summary
 from sightline.shell_words.answers import Wrote, answer_of
+from sightline.shell_words.exit_codes import MAY_ANSWER
 from sightline.shell_words.lexer import Unclear
 from sightline.shell_words.programs import programs_of
 from sightline.store import Target
@@ -162,7 +163,7 @@ def _opened(door: Door, given: Namespace) -> Iterator[tuple[Source, Source, str,
 
 def _read(examination: Examination, out: Source, err: Source, command: str, exit_code: int | None) -> dict[str, Any]:
     """Encode how an output is read."""
-    answer = answer_of(command, Wrote(bool(out.byte_count), bool(err.byte_count))) if exit_code == 1 else ""
+    answer = answer_of(command, Wrote(bool(out.byte_count), bool(err.byte_count))) if exit_code in MAY_ANSWER else ""
     lines: list[dict[str, Any]] = []
     for stream, source in (("out", out), ("err", err)):
         hits = examination.failures(source).hits
