@@ -14,6 +14,7 @@ from sightline_tui.evidence.dossier import facts_of, read_dossier
 from sightline_tui.header import verdict_parts
 from sightline_tui.inspector import Header
 from sightline_tui.viewer.info_bar import Info
+from tests.tui.audit_kit import ask
 from tests.tui.tui_kit import NOW, add, buffers, numbered, opened, press, rest, run, text, until, viewer
 
 
@@ -70,3 +71,32 @@ def test_the_evidence_of_an_output_names_what_was_changed(store: Store) -> None:
     change(store, add(store, "cmd_00000a", "make paint", numbered(60), b"err\n"))
     facts = {fact.label: fact for fact in facts_of(read_dossier(store, "cmd_00000a"), NOW)}
     assert (facts["altered"].text, facts["altered"].style) == ("out was changed after its capture", "failed")
+
+
+def test_the_bars_of_an_altered_stream_do_not_call_its_lines_seen(store: Store) -> None:
+    made = add(store, "cmd_00000a", "make paint", numbered(40), b"err\n" * 3)
+    ask(store, made, [(1, 3), (11, 13)])
+    ask(store, made, [(1, 2)], stream="err")
+
+    async def bars(sign: str) -> tuple[str, set[str], str]:
+        async with opened(store, (180, 60)) as pilot:
+            await press(pilot, "enter")
+            await until(pilot, lambda: sign in "".join(text(viewer(pilot))))
+            shown = "".join(row[:1] for row in text(viewer(pilot)))
+            strips = {cell.fate for cell in viewer(pilot).overview.cells}
+            await press(pilot, "2", "G")
+            await until(pilot, lambda: "seen 1×" in "".join(text(pilot.app.screen.query_one("#info"))))
+            told = "".join(text(pilot.app.screen.query_one("#info")))
+        return shown, strips, told
+
+    async def body() -> None:
+        before, _, told = await bars("▎")
+        assert before.count("▎") == 8
+        assert "changed since" not in told
+        change(store, made)
+        after, strips, told = await bars("▏")
+        assert after == before.replace("▎", "▏", 6)
+        assert strips == {"", "unsure"}
+        assert "changed since" in told
+
+    run(body)

@@ -202,7 +202,9 @@ def of_line(marks: Marks, stream: str, line: int) -> list[StripPart]:
         parts += [StripPart(f"{shown} {sight.views:,}×", style), StripPart(f" by {_named(marks, sight.sessions)}")]
         in_part = f"{size(sight.part.seen):,} of {sight.part.length:,} B" if sight.part else ""
         parts.append(StripPart(f" ({in_part or sight.grade})", "dim"))
-        if told := _FATES.get(marks.fate(stream, line), " · held" if marks.held else ""):
+        if stream in marks.altered:
+            parts.append(StripPart(" · changed since, so whether it was this line is not known", "interrupted"))
+        elif told := _FATES.get(marks.fate(stream, line), " · held" if marks.held else ""):
             parts.append(StripPart(told, "interrupted" if marks.fate(stream, line) == GONE else "dim"))
     for remark in marks.remarks_on(stream, line):
         parts += [StripPart(" · ", "dim"), StripPart(f"{NOTE_MARK} {title(remark.note.text or '')}", "accent")]

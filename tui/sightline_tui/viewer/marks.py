@@ -21,7 +21,8 @@ from sightline_tui.common.sessions import session_name
 
 EXACT, MATCHED, CUT, ASKED, UNSEEN = "exact", "matched", "cut", "asked", ""
 GONE, UNSURE = "gone", "unsure"
-"""Of a line that was seen: no context has it any more; or nobody tells whether any has. One that is held is neither."""
+"""Of a line that was seen: no context has it any more; or nobody tells whether any has it, or whether this is the line.
+One that is held is neither."""
 
 
 class Remark(NamedTuple):
@@ -69,6 +70,7 @@ class Marks:
         unjudged: lines that look like failures and are not judged; None if they were not searched for.
         why_not: why nothing of the output is judged; empty if it is.
         held: which lines contexts still have; None if nothing is told of any context.
+        altered: the streams that were changed after the capture, so that other lines may stand where lines were seen.
     """
 
     def __init__(
@@ -82,6 +84,7 @@ class Marks:
         why_not: str = "",
         gaps: Iterable[Gap] = (),
         held: HeldCoverage | None = None,
+        altered: frozenset[str] = frozenset(),
     ) -> None:
         """Derive the lines of failures and notes from these."""
         self.whole = whole
@@ -94,6 +97,9 @@ class Marks:
         self.unjudged = unjudged
         self.why_not = why_not
         self.held = held
+        self.altered = altered
+        streams = self.coverage.streams
+        self._changed = {name: union(streams[name].seen, streams[name].cut) for name in altered & streams.keys()}
         self.gaps = dict[str, Spans]()
         for gap in gaps:
             at = max(gap.after, 1)
@@ -115,7 +121,7 @@ class Marks:
 
     def _told(self) -> tuple[object, ...]:
         told = self.whole, self.session, self.failures, self.remarks, self.names
-        return *told, self.unjudged, self.why_not, self.gaps, self.held
+        return *told, self.unjudged, self.why_not, self.gaps, self.held, self.altered
 
     @property
     def is_thorough(self) -> bool:
@@ -135,13 +141,13 @@ class Marks:
 
     def fate(self, stream: str, line: int) -> str:
         """Return `GONE` or `UNSURE` for a line that was seen; empty if it is held, or nothing is told."""
-        lines = self.held.streams.get(stream) if self.held else None
-        if lines is None:
-            return ""
-        return GONE if holds(lines.before, line) else UNSURE if holds(lines.unknown, line) else ""
+        gone, unsure = self.lost(stream)
+        return GONE if holds(gone, line) else UNSURE if holds(unsure, line) else ""
 
     def lost(self, stream: str) -> tuple[Spans, Spans]:
         """Return the lines of a stream that are `GONE`, and those that are `UNSURE`."""
+        if stream in self._changed:
+            return NONE, self._changed[stream]
         lines = self.held.streams.get(stream) if self.held else None
         return (lines.before, lines.unknown) if lines else (NONE, NONE)
 
@@ -241,9 +247,10 @@ def gather(
     remarks = tuple(_remarks(store, buffer))
     names = {name: session_name(store, name) for name in (*whole.sessions, *((session,) if session else ()))}
     why_not = judgement_of(buffer).why_not
+    altered = frozenset(filter(buffer.is_altered, buffer.streams))
     counting = whole.of_session(session) if session else whole
     held = held_of(store, buffer, counting) if is_told(store, counting.sessions) else None
-    return Marks(whole, session, failures, remarks, names, unjudged, why_not, buffer.gaps, held)
+    return Marks(whole, session, failures, remarks, names, unjudged, why_not, buffer.gaps, held, altered)
 
 
 def _remarks(store: Reading, buffer: Buffer) -> Iterator[Remark]:

@@ -46,8 +46,8 @@ class Cell(NamedTuple):
         eighths: how much of it was seen, 0 to 8; 8 only if all was, at least 1 if any was.
         is_exact: whether a reply showed any of it exactly.
         is_asked: whether any of it was asked about.
-        fate: what became of what was seen of it: `GONE` if no context has any of it, `UNSURE` if nobody tells of any of
-            it, `PARTLY` if some of it is held and some is not; empty if all of it is held, or nothing is told.
+        fate: what became of what was seen of it: `GONE` if no context has any of it, `UNSURE` if that is not known of
+            any of it, `PARTLY` if some of it is held and some is not; empty if all of it is held, or nothing is told.
         holds: the first of `OVERLOOKED`, `MISSING`, `NOTED` and `FAILED` that occurs in it; empty for none.
         place: number of the line with that; 0 for none.
     """
@@ -102,7 +102,7 @@ def cells_of(marks: Marks, text: Counting, count: int, rows: int) -> tuple[Cell,
     cut = {name: LineTally(one.cut) for name, one in streams.items() if one.lines.cut}
     exact = {name: LineTally(one.lines.exact) for name, one in streams.items()}
     asked = {name: LineTally(one.lines.asked) for name, one in streams.items()}
-    lost = {name: marks.lost(name) for name in streams} if marks.held else {}
+    lost = {name: marks.lost(name) for name in streams} if marks.held or marks.altered else {}
     gone, unsure = ({name: LineTally(spans[at]) for name, spans in lost.items()} for at in (0, 1))
     events = (
         (OVERLOOKED, marks.overlooked_lines),

@@ -70,7 +70,7 @@ SEEN_MARKS = {"exact": "▎", "matched": "┊", "cut": "▘", "asked": "·"}
 """The mark before the number of a line that somebody was shown; other lines have none."""
 
 FATE_MARKS = {"gone": "╎", "unsure": "▏"}
-"""The marks of a line that no context has any more, and of one if nobody tells whether any has."""
+"""The marks of a line that no context has any more, and of one of which that is not known."""
 
 UNSEEN_MARK = "○"
 """The mark of a line that no agent saw, used where no colours can show that."""
