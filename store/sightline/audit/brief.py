@@ -17,7 +17,7 @@ from sightline.audit.project_scope import running_in, started_in
 from sightline.audit.report.markdown import code_span, plain_text
 from sightline.audit.report.phrases import HEADLINES, ending
 from sightline.audit.timeline import BYTES_A_TOKEN
-from sightline.audit.verdict import Scope, Verdict, verdict_of
+from sightline.audit.verdict import CLAIMS, Scope, Verdict, verdict_of
 from sightline.base.project import Project
 from sightline.base.records import Buffer, OutputFacts, ReplyTotals
 from sightline.light.named_tuple import NamedTuple
@@ -133,7 +133,8 @@ def make_brief(
         _missed_section(store, scope, judged),
         _outputs_section(store, scope, FAILED, "failed", "{} failed", judged.failed, "command", _run, bad=True),
         _also_section(store, scope, judged),
-        _section("evidence", "{} in the evidence", [*map(_finding, map(finding_of, judged.alarms))], "doubt", bad=True),
+        _section("claims", "{} not supported", _alarms(judged, claims=True), "claim", bad=True),
+        _section("evidence", "{} in the evidence", _alarms(judged, claims=False), "doubt", bad=True),
         _running_section(store, scope),
         _unopened_section(store, scope, judged),
         _again_section(store, scope),
@@ -228,6 +229,10 @@ def _missed(one: Overlooked) -> BriefItem:
     failure = one.failure
     text = f"{failure.name} ({failure.at})" if failure.name and failure.at else failure.name or failure.text
     return BriefItem(one.ref, text, call_name(one.buffer))
+
+
+def _alarms(judged: Verdict, *, claims: bool) -> list[BriefItem]:
+    return [_finding(finding_of(one)) for one in judged.alarms if (one.kind in CLAIMS) == claims]
 
 
 def _finding(one: Finding) -> BriefItem:

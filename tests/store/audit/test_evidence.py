@@ -691,3 +691,16 @@ def test_a_search_without_a_match_that_a_harness_calls_an_error_has_not_failed(s
     write_transcript("claude-code", "5e55", [*steps, Ran("ssh host make", "", 1)], str(tmp_path))
     Importer(store).run(find_sources(str(tmp_path / "claude-code")))
     assert [call.failed for call in calls_of(store)] == [False, False, True]
+
+
+def test_a_check_is_called_by_its_words_where_another_of_its_kind_ran_later() -> None:
+    till = Ran("swift build --package-path till", "")
+    [alarm] = evidence(till, Edited("till/a.swift"), Ran("swift build --package-path cart", "")).alarms
+    assert alarm.text.startswith("swift build in till last ran ")
+    clippy = Ran("cargo clippy", "")
+    [alarm] = evidence(
+        Read("a.rs"), clippy, Edited("a.rs"), Ran("cargo fmt --check", ""), Said("Clippy is clean.")
+    ).alarms
+    assert re.search(r"“Clippy is clean\.”: cargo clippy last ran \S+ before a\.rs was edited", alarm.text)
+    [alarm] = evidence(Read("a.py"), Ran("pytest", PASSED), Edited("a.py"), Edited("b.py")).alarms
+    assert re.search("the tests last ran .* before a.py, b.py were edited", alarm.text)

@@ -51,7 +51,9 @@ def test_an_audit_fails_on_the_kinds_that_it_is_told(cli: Cli, tmp_path: Path) -
 
 def test_a_brief_and_a_report_tell_of_it(cli: Cli, tmp_path: Path) -> None:
     imported(cli, tmp_path, "a false claim right after a run that failed")
-    assert "in the evidence" in cli("brief").out
+    brief = cli("brief").out
+    assert "\n1 claim not supported\n" in brief
+    assert "\n1 doubt in the evidence\n" in brief
     told = cli("report", "--format", "md", "--session", "gemini-5e550").out
     assert "Claimed, and contradicted" in told
     assert "- **contradicted** “All tests pass.”: the last run failed (`@cmd_" in told

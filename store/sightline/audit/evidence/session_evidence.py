@@ -4,6 +4,7 @@ Everything here comes from the log. A message means only what a rule matches, an
 is *no evidence*.
 """
 
+import os
 import re
 import time
 from bisect import bisect_left, bisect_right
@@ -88,7 +89,7 @@ ALARMS = {
 QUOTING = (UNSEEN_RESULT, CONTRADICTED_CLAIM, STALE_CLAIM, UNSUPPORTED_CLAIM)
 """Those that quote what an agent said."""
 
-_EVIDENCE = "evidence/4"  # raise the number when the same log would be judged differently
+_EVIDENCE = "evidence/5"  # raise the number when the same log would be judged differently
 
 _COMMAND_CHARACTERS = 80
 _SEARCHED_VIEWS = 400
@@ -337,6 +338,14 @@ class _Trail:
         first = bisect_right(self._times[1], check.view.time)
         return [one for one in self.edits[first:] if _concerns(one, check)]
 
+    def what(self, check: Check) -> str:
+        """Return what a check is called: by its kind or, where something else of that kind ran later, by its words."""
+        later = [one for one in self.checks if one.kind == check.kind and one.view.time > check.view.time]
+        if not later:
+            return NOUNS[check.kind]
+        elsewhere = not all(_are_nested(one.folder, check.folder) for one in later)
+        return check.phrase + (f" in {os.path.basename(check.folder)}" if elsewhere else "")
+
     def may_have_edited_since(self, check: Check) -> Call | None:
         """Return the first call after a check of which nobody can tell what files it changed; None for none."""
         later = self.calls[bisect_right(self._times[2], check.view.time, hi=len(self.calls)) :]
@@ -432,7 +441,7 @@ def _verdict(claim: Claim, trail: _Trail) -> _Verdict | None:
         )
     if edited and not trail.may_show_since(last):
         ended = {PASSED: "", FAILED: ", and failed,", UNKNOWN: ", how is not known,"}[last.outcome]
-        why = f"{NOUNS[last.kind]} last ran {trail.clock(last.view.time)}{ended} before {_names(edited)} was edited"
+        why = f"{trail.what(last)} last ran {trail.clock(last.view.time)}{ended} before {_edited(edited)}"
         return STALE, f"{why} {trail.clock(edited[-1].time)}", [_of_check(last), _of_edit(edited[-1])]
     if edited:
         why = "another command may have checked it since the last run and edit"
@@ -561,6 +570,10 @@ def _names(edits: Sequence[Edit]) -> str:
     return ", ".join(names[:_EDITED_NAMES]) + more
 
 
+def _edited(edits: Sequence[Edit]) -> str:
+    return f"{_names(edits)} {'was' if len({one.name for one in edits}) == 1 else 'were'} edited"
+
+
 def _clock(when: float) -> str:
     return time.strftime("%H:%M:%S", time.localtime(when))
 
@@ -622,16 +635,19 @@ def _check_alarms(trail: _Trail) -> Iterator[Alarm]:
         is_part = not check.is_whole and any(not trail.edited_since(one) for one in whole)
         made_good = any(_makes_good(one, check) or _covers(one, check) for one in later) or trail.formatted_since(check)
         if check.outcome == FAILED and not (check in masked or is_part or made_good or trail.may_show_since(check)):
-            since = f"; {_names(edited)} was edited since, and it was not run again" if edited else ""
+            since = f"; {_edited(edited)} since, and it was not run again" if edited else ""
             grounds = (_of_check(check), *(_of_edit(one) for one in edited[-1:]))
-            yield Alarm(FAILING_CHECK, f"the last run of the {_noun(check)} failed{since}", grounds, check.call.asked)
+            yield Alarm(
+                FAILING_CHECK, f"the last run of {_the(trail.what(check))} failed{since}", grounds, check.call.asked
+            )
         elif check.outcome == PASSED and edited:
             covered = any(one.view.time > edited[-1].time and _covers(one, check) for one in later)
             if not covered and edited[-1].path not in told and not trail.may_show_since(check):
                 told.add(edited[-1].path)
-                text = f"the {_noun(check)} last ran {trail.clock(check.view.time)}, before {_names(edited)} was edited"
+                ran = f"{_the(trail.what(check))} last ran {trail.clock(check.view.time)}"
                 grounds = (_of_check(check), _of_edit(edited[-1]))
-                yield Alarm(STALE_CHECK, f"{text} {trail.clock(edited[-1].time)}", grounds, check.call.asked)
+                text = f"{ran}, before {_edited(edited)} {trail.clock(edited[-1].time)}"
+                yield Alarm(STALE_CHECK, text, grounds, check.call.asked)
 
 
 def _last_of_each(checks: Sequence[Check]) -> list[Check]:
@@ -686,8 +702,8 @@ def _bears_on(edit: Edit, check: Check) -> bool:
     )
 
 
-def _noun(check: Check) -> str:
-    return NOUNS[check.kind]
+def _the(what: str) -> str:
+    return f"the {what}" if what in NOUNS.values() else what
 
 
 def _unread_edits(store: Reading, trail: _Trail, session: Session, *, starts_here: bool) -> Iterator[Alarm]:

@@ -24,7 +24,7 @@ from sightline.shape.summary import counted, human_bytes
 
 HEADLINES = {
     CUT: "Failed, cut, and never read again",
-    PARTIAL: "Failed, and only a part reached the store",
+    PARTIAL: "Only a part reached the store",
     ALTERED: "Altered",
     UNTOLD: "Failed after the last reply",
     BROKEN: "The audit log",
