@@ -514,8 +514,11 @@ class Index(VerdictIndex):
         return {stream: str(info[2]) for stream, info in loads(row[0]).items()} if row else None
 
     def touch(self, name: str, time: float) -> None:
-        """Make the buffer the most recently used."""
-        self._db.execute(f"UPDATE buffers SET accessed = ?, used = {_NEXT_USE} WHERE name = ?", (time, name))  # noqa: S608
+        """Make the buffer the most recently used. Its last use is never set back, as by the view of an import."""
+        self._db.execute(
+            f"UPDATE buffers SET accessed = MAX(accessed, ?), used = {_NEXT_USE} WHERE name = ?",  # noqa: S608
+            (time, name),
+        )
 
     def forget_buffer(self, name: str) -> None:
         """Remove a record."""

@@ -13,6 +13,7 @@ from sightline.agents.past_sessions.importer import Importer
 from sightline.audit.accounting import alone_of
 from sightline.base.errors import StoreFailed
 from sightline.base.records import Buffer, Session
+from sightline.capture.repair import rebuild_index
 from sightline.harnesses.formats import find_sources
 from sightline.log.retention import enforce_limits, remove, remove_session
 from sightline.log.views import Shows, record_view
@@ -196,6 +197,17 @@ def test_what_is_over_the_limits_goes_oldest_first(tmp_path: Path, monkeypatch: 
         assert counts.left_out == 2
         again = Importer(store).run(find_sources(str(tmp_path)))
         assert again.unchanged == 4
+
+
+def test_what_was_imported_from_long_ago_stays_when_the_index_is_made_anew(
+    store: Store, imported: Import, tmp_path: Path
+) -> None:
+    """It counts as used when it came: its age is not that of the calls."""
+    imported(write_lines(tmp_path / "s.jsonl", *Claude().ran(1, "one\n")))
+    kept = [buffer.name for buffer in buffers(store)]
+    rebuild_index(store)
+    assert enforce_limits(store).evicted == []
+    assert [buffer.name for buffer in buffers(store)] == kept != []
 
 
 def test_a_full_disk_leaves_nothing_half_done(
