@@ -16,6 +16,7 @@ from sightline.base.errors import OfNewerVersion, SightlineError, StoreFailed, U
 from sightline.base.private_files import open_private, remove_file, remove_folder, why_closed, write_atomically
 from sightline.base.project import Project, find_project
 from sightline.base.records import Buffer, Note
+from sightline.base.records import Narrowed as Narrowed
 from sightline.base.records import Narrowing as Narrowing
 from sightline.base.records import Target as Target
 from sightline.base.refs import Ref
@@ -143,7 +144,7 @@ class Reading(Protocol):
             since: earliest time wanted, seconds since the epoch; None for as much as lists usually need.
         """
 
-    def narrowed(self, wanted: Narrowing, /) -> list[Buffer] | None:
+    def narrowed(self, wanted: Narrowing, /) -> Narrowed | None:
         """Return the newest matching outputs if the store can find them without looking at each; else None."""
 
     def to_examine(self, since: float, session: str = "", project: "Project | None" = None, /) -> "ToExamine | None":
@@ -580,9 +581,9 @@ class Store:
         """Return None, because its own log keeps notes."""
         return None
 
-    def narrowed(self, _wanted: Narrowing, /) -> list[Buffer] | None:
+    def narrowed(self, _wanted: Narrowing, /) -> None:
         """Return None, because it can only look at each of its outputs."""
-        return None
+        return
 
     def to_examine(self, _since: float, _session: str = "", _project: "Project | None" = None, /) -> None:
         """Return None, because all of it is here."""

@@ -107,14 +107,14 @@ def completions(word: str, sessions: Sequence[Session] = ()) -> list[str]:
 
 
 def narrowing(text: str) -> tuple[Narrowing, bool]:
-    """Return the part of a filter that an index can answer, and whether that is all of it.
+    """Return the part of a filter that an index can answer, and whether that is all of it but its text.
 
     Raises:
         UsageError: a word does not take its value.
     """
     conditions, rest = parsed(text)
     plain = tuple(word for word in rest.split() if word[0] not in "!^'" and word[-1] != "$")
-    found, is_all = Narrowing(words=plain), not rest
+    found, is_all = Narrowing(words=plain, text=rest), True
     for name, value in conditions:
         if name == "host" and not found.host:
             found = found._replace(host=value)

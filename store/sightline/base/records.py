@@ -411,6 +411,9 @@ class Narrowing(NamedTuple):
         since: earliest beginning, seconds since the epoch.
         failed: whether they must have failed, or may have.
         limit: most outputs wanted, the newest first.
+        text: the text of a filter, which titles must match as `sightline.search.matcher` decides; it has the words.
+        best: most outputs wanted that match the text, the best first; 0 if other conditions choose among them, so that
+            similar ones are wanted, too.
     """
 
     words: tuple[str, ...] = ()
@@ -418,6 +421,21 @@ class Narrowing(NamedTuple):
     since: float = 0.0
     failed: bool = False
     limit: int = 100
+    text: str = ""
+    best: int = 0
+
+
+class Narrowed(NamedTuple):
+    """What a store has found without looking at each output.
+
+    Attributes:
+        outputs: the newest that match.
+        compared: number of the newest outputs whose titles the text was compared with; 0 if all were. Of older ones,
+            those are found whose commands have all words.
+    """
+
+    outputs: "list[Buffer]"
+    compared: int = 0
 
 
 class Session(NamedTuple):

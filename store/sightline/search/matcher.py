@@ -17,6 +17,9 @@ the larger the number."""
 NOT_AT_ALL = -1
 """The rank of a title that does not match."""
 
+TITLE_CHARACTERS = 400
+"""Characters of a command that are looked at; the text after that is no name."""
+
 TYPOS_KEPT = 200
 """No more than anyone would look at."""
 
@@ -133,6 +136,27 @@ def rank(terms: Sequence[Term], title: str) -> int:
             return NOT_AT_ALL
         best = joined(best, score)
     return best
+
+
+def ranked(terms: Sequence[Term], titles: Sequence[str], *, with_similar: bool = False) -> list[int]:
+    """Return the places of the titles that match, the best first, and after them of similar ones if few do.
+
+    Args:
+        terms: what each title must match.
+        titles: made by `title_of`; of equally good ones, the earlier comes first.
+        with_similar: whether similar ones are wanted however many match.
+    """
+    found, others = list[tuple[int, int]](), list[int]()
+    for at, title in enumerate(titles):
+        score = rank(terms, title)
+        if score == NOT_AT_ALL:
+            others.append(at)
+        else:
+            found.append((score, at))
+    places = [at for _, at in sorted(found)]
+    if wants_guesses(terms, 0 if with_similar else len(found)):
+        places += [others[at] for _, at in close_titles(terms, [titles[at] for at in others])]
+    return places
 
 
 def wants_guesses(terms: Sequence[Term], found: int) -> bool:

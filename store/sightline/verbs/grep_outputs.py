@@ -72,7 +72,7 @@ def grep_outputs(asking: Asker, request: GrepRequest) -> Reply:
         raise UsageError("the pattern is empty, or spans lines", "give some text, or a regular expression for one line")
     if request.limit < 1:
         raise UsageError(f"limit is {request.limit}", "give a number from 1 on")
-    among = find_names(asking.store, ListRequest(match=request.match, limit=MOST_NARROWED), with_bytes=True)
+    among, unsure = find_names(asking.store, ListRequest(match=request.match, limit=MOST_NARROWED), with_bytes=True)
     looked, rows, shown, parts = _Looked(), list[str](), list[Shown](), list[LinePart]()
     matching = dict[str, None]()
     size, is_whole = 0, True
@@ -89,7 +89,10 @@ def grep_outputs(asking: Asker, request: GrepRequest) -> Reply:
         else:
             there = ((found.start + 1, found.start + len(found.data)),)
             parts.append(LinePart(name, stream, found.number, found.length, there))
-    fields: dict[str, Any] = {"note": looked.told(len(among)), "matches_shown": len(rows)}
+    fields: dict[str, Any] = {
+        "note": "; ".join(filter(None, (looked.told(len(among)), unsure))),
+        "matches_shown": len(rows),
+    }
     if not is_whole:
         fields |= {"truncated": True, "hint": "there may be more: narrow it, by host, age or words of the command"}
     ordered = in_order(fields)

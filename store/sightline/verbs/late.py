@@ -18,12 +18,10 @@ if TYPE_CHECKING:
     from sightline.log.notes import release as release
     from sightline.log.retention import enforce_limits as enforce_limits
     from sightline.search.line_search import search as search
-    from sightline.search.matcher import NOT_AT_ALL as NOT_AT_ALL
-    from sightline.search.matcher import close_titles as close_titles
-    from sightline.search.matcher import rank as rank
+    from sightline.search.matcher import TITLE_CHARACTERS as TITLE_CHARACTERS
+    from sightline.search.matcher import ranked as ranked
     from sightline.search.matcher import terms_of as terms_of
     from sightline.search.matcher import title_of as title_of
-    from sightline.search.matcher import wants_guesses as wants_guesses
     from sightline.shape.cut_styles import shape_as as shape_as
     from sightline.shape.failure.examination import Examination as Examination
     from sightline.shape.invisible_characters import fit_to_read as fit_to_read
@@ -65,14 +63,7 @@ else:
             "log.notes": ("hold_waiting", "release"),  # 1 ms: few replies have any
             "log.retention": ("enforce_limits",),  # 1 ms
             "search.line_search": ("search",),  # 10 ms, for a wait for a line
-            "search.matcher": (
-                "NOT_AT_ALL",
-                "close_titles",
-                "rank",
-                "terms_of",
-                "title_of",
-                "wants_guesses",
-            ),  # most lists are not narrowed
+            "search.matcher": ("TITLE_CHARACTERS", "ranked", "terms_of", "title_of"),  # most lists are not narrowed
             "shape.cut_styles": ("shape_as",),  # 5 ms: a short output is not cut
             "shape.failure.examination": ("Examination",),  # 12 ms, most of it patterns
             "shape.invisible_characters": ("fit_to_read",),  # its pattern: most texts need none

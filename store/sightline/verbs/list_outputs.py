@@ -12,7 +12,7 @@ from sightline.log.call_names import call_name, left_out_of_path
 from sightline.log.views import Shows
 from sightline.shape.segments import Segment
 from sightline.shape.summary import human_bytes, human_seconds, one_line
-from sightline.store import ListFacts, Narrowing, Reading
+from sightline.store import ListFacts, Narrowed, Narrowing, Reading
 from sightline.verbs import late, late_verbs
 from sightline.verbs.argument_limits import refuse_overlong
 from sightline.verbs.asker import Asker
@@ -25,7 +25,6 @@ MOST_NARROWED = 10_000
 """Outputs that a fleet's database finds by words, the newest."""
 
 _COMMAND_CHARACTERS = 100
-_TITLE_CHARACTERS = 400  # of a command; the text after that is no name
 _PAGE_BUFFERS = 1_000  # of which only what is matched is read
 
 
@@ -56,7 +55,7 @@ def list_outputs(asking: Asker, request: ListRequest) -> Reply:
     refuse_overlong(request._asdict())
     if request.mine:
         return _calls(asking, request)
-    buffers = find_buffers(asking.store, request)
+    buffers, unsure = find_buffers_and_reach(asking.store, request)
     now = time.time()
     total = asking.store.index.totals().buffers
     fields: dict[str, Any] = {}
@@ -65,6 +64,8 @@ def list_outputs(asking: Asker, request: ListRequest) -> Reply:
         fields["note"] = "nothing matches" if is_narrowed else "nothing has been captured yet"
     elif len(buffers) == request.limit < total and not is_narrowed:
         fields["note"] = f"the {request.limit} most recently used of {total:,}"
+    if told := "; ".join(filter(None, (fields.get("note"), unsure))):
+        fields["note"] = told
     ordered = in_order(fields)
     ordered.pop("exit_code", None)
     known = list[str]()
@@ -89,12 +90,23 @@ def _calls(asking: Asker, request: ListRequest) -> Reply:
 
 def find_buffers(store: Reading, request: ListRequest) -> list[Buffer]:
     """Return the buffers that a request names, in order. Raises UsageError for a limit below 1."""
+    return find_buffers_and_reach(store, request)[0]
+
+
+def find_buffers_and_reach(store: Reading, request: ListRequest) -> tuple[list[Buffer], str]:
+    """Return the buffers that a request names, in order, and words on where others were not looked for; mostly empty.
+
+    Raises:
+        UsageError: the limit is below 1.
+    """
     if request.limit < 1:
         raise UsageError(f"limit cannot be {request.limit}", "give a number from 1 up")
     if not request.match and store.place is None:
         session, project = _scope(store, request)
-        return [item.buffer for item in store.listed(min(request.limit, sys.maxsize), session=session, project=project)]
-    return records_of(store, find_names(store, request)[: request.limit])
+        listed = store.listed(min(request.limit, sys.maxsize), session=session, project=project)
+        return [item.buffer for item in listed], ""
+    names, unsure = find_names(store, request)
+    return records_of(store, names[: request.limit]), unsure
 
 
 def records_of(store: Reading, names: Sequence[str]) -> list[Buffer]:
@@ -103,8 +115,8 @@ def records_of(store: Reading, names: Sequence[str]) -> list[Buffer]:
     return [store.with_progress(known[name]) for name in names if name in known]
 
 
-def find_names(store: Reading, request: ListRequest, *, with_bytes: bool = False) -> list[str]:
-    """Return the names of all buffers that match a request, whatever its limit, in order.
+def find_names(store: Reading, request: ListRequest, *, with_bytes: bool = False) -> tuple[list[str], str]:
+    """Return the names of all buffers that match a request, whatever its limit, in order; and `_told` of the others.
 
     Args:
         store: the store.
@@ -112,13 +124,26 @@ def find_names(store: Reading, request: ListRequest, *, with_bytes: bool = False
         with_bytes: whether to leave out those that have no bytes, or none any more.
     """
     narrowing, is_all = _narrowing(request)
+    unsure = ""
     if (found_there := store.narrowed(narrowing)) is not None:
         if is_all:
-            return [one.name for one in found_there if not with_bytes or (one.bytes and one.state != "evicted")]
+            named = [
+                one.name for one in found_there.outputs if not with_bytes or (one.bytes and one.state != "evicted")
+            ]
+            return named, ""
+        unsure = _told(found_there, narrowing)
         if request.match and (matching := _matching(store, request, with_bytes)):
-            return matching
+            return matching, unsure
         store.bring_up_to_date()
-    return _matching(store, request, with_bytes)
+    return _matching(store, request, with_bytes), unsure
+
+
+def _told(found: Narrowed, wanted: Narrowing) -> str:
+    """Say which outputs were not compared with a filter's text; empty if all were."""
+    if not found.compared:
+        return ""
+    older = "older ones are found by words of their commands" if wanted.words else "older ones are left out"
+    return f"the text was compared with the newest {found.compared:,} outputs; {older}; narrow it by host or age"
 
 
 def _narrowing(request: ListRequest) -> tuple[Narrowing, bool]:
@@ -127,30 +152,22 @@ def _narrowing(request: ListRequest) -> tuple[Narrowing, bool]:
         return Narrowing(limit=request.limit), not (request.session or request.project)
     found, is_all = late.narrowing(request.match)
     is_all = is_all and not (request.session or request.project)
-    return found._replace(limit=request.limit if is_all else MOST_NARROWED), is_all
+    if is_all and not found.text:
+        return found._replace(limit=request.limit), True
+    return found._replace(limit=MOST_NARROWED, best=request.limit if is_all else 0), False
 
 
 def _matching(store: Reading, request: ListRequest, with_bytes: bool) -> list[str]:
     """Return names of buffers that match, the best first, and of equal ones the last used; if few do, similar ones."""
     conditions, text = late.parsed(request.match)
     accepted = frozenset(late.BufferFilter(store, conditions).names()) if conditions else None
-    terms = late.terms_of(text)
-    rank_of, title_of, not_at_all = late.rank, late.title_of, late.NOT_AT_ALL  # looked up once for 100,000 titles
-    found: list[tuple[int, int, str]] = []
-    others: list[tuple[str, str]] = []
+    title_of = late.title_of  # looked up once for 100,000 titles
+    names, titles = list[str](), list[str]()
     for one in _facts(store, request):
-        name, title = one.name, title_of(one.command, one.name, one.label, one.session)
-        if (accepted is not None and name not in accepted) or (with_bytes and not _has_bytes(one)):
-            continue
-        rank = rank_of(terms, title)
-        if rank == not_at_all:
-            others.append((name, title))
-        else:
-            found.append((rank, len(found), name))
-    ranked = [name for *_, name in sorted(found)]
-    if late.wants_guesses(terms, len(found)):
-        ranked += [others[at][0] for _, at in late.close_titles(terms, [title for _, title in others])]
-    return ranked
+        if (accepted is None or one.name in accepted) and not (with_bytes and not _has_bytes(one)):
+            names.append(one.name)
+            titles.append(title_of(one.command, one.name, one.label, one.session))
+    return [names[at] for at in late.ranked(late.terms_of(text), titles)]
 
 
 def _has_bytes(one: ListFacts) -> bool:
@@ -162,7 +179,7 @@ def _facts(store: Reading, request: ListRequest) -> Iterator[ListFacts]:
     session, project = _scope(store, request)
     before: int | None = None
     while True:
-        page = store.index.list_facts(_PAGE_BUFFERS, before=before, characters=_TITLE_CHARACTERS, project=project)
+        page = store.index.list_facts(_PAGE_BUFFERS, before=before, characters=late.TITLE_CHARACTERS, project=project)
         yield from (one for one in page if session in (None, one.session))
         if len(page) < _PAGE_BUFFERS:
             return

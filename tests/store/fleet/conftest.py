@@ -159,12 +159,14 @@ def fleet(
 
 def keep_in(store: Store, out: bytes = b"", err: bytes = b"", **fields: Any) -> Buffer:
     """A sealed buffer."""
-    recording = store.begin("cmd", fields.pop("command", "true"), fields.pop("cwd", "/"), fields.pop("session", "s"))
+    exit_code = fields.pop("exit_code", 0)
+    words = (fields.pop("command", "true"), fields.pop("cwd", "/"), fields.pop("session", "s"))
+    recording = store.begin("cmd", *words, **fields)
     recording.register()
     for stream, data in (("out", out), ("err", err)):
         if data:
             recording.append(stream, data)
-    return recording.seal(exit_code=fields.pop("exit_code", 0))
+    return recording.seal(exit_code=exit_code)
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
 from sightline.settings.config import FleetSettings, Settings
 from sightline.store import Store
+from sightline.verbs.list_outputs import ListRequest, find_buffers
 from tests.fork_server import ForkServer
 from tests.store.doors.mcp.conftest import McpClient
 from tests.store.fleet.conftest import Hosts, keep_in, ship, show
@@ -55,6 +56,52 @@ def test_list_narrows_by_host_failure_and_age(hosts: Hosts, run: Run) -> None:
     assert "make a" not in only
     assert "nothing matches" in run("list", "--host", "ci-*")[1]
     assert [row["command"] for row in json.loads(run("list", "--match", "pytest exit:1", "--json")[1])] == ["pytest"]
+
+
+@pytest.mark.parametrize(
+    "match",
+    ["crgtst", "cargo tset", "^cargo", "test$ !make", "nightly", "scribe", "crgtst exit:1", "cargo tset exit:1"],
+)
+def test_a_text_finds_in_a_new_mirror_what_it_finds_on_the_host(hosts: Hosts, run: Run, match: str) -> None:
+    store = hosts.stores["a"]
+    keep_in(store, b"1\n", command="cargo test", exit_code=1)
+    keep_in(store, b"1\n", command="cargo build", label="nightly")
+    keep_in(store, b"1\n", command="ls", session="scribe")
+    for command in ("./crgtst", "nightly", "scribe", "cat cargo/tset"):  # found by its words, so that nobody looks on
+        keep_in(store, b"1\n", command=command, exit_code=1)
+    for number in range(9):
+        keep_in(store, b"1\n", command=f"make part-{number}")
+    hosts.ship("a")
+    expected = [buffer.name for buffer in find_buffers(store, ListRequest(match=match))]
+    rows = json.loads(run("list", "--host", hosts.names["a"], "--match", match, "--json")[1])
+    assert expected
+    assert [row["ref"].rpartition("@")[2] for row in rows] == expected
+
+
+def test_list_and_grep_say_how_many_titles_a_text_was_compared_with(
+    hosts: Hosts, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sightline.fleet.reader.store.NEWEST", 4)
+    monkeypatch.setattr("sightline.fleet.reader.rows._TITLES_AT_ONCE", 2)
+    store, host = hosts.stores["a"], hosts.names["a"]
+    keep_in(store, b"1\n", command="cargo test")
+    for number in range(2):
+        keep_in(store, b"1\n", command=f"make part-{number}")
+    hosts.ship("a")
+    code, out, _ = run("list", "--host", host, "--match", "crgtst")
+    assert (code, "cargo test" in out, "compared with" in out) == (0, True, False)  # it has four outputs
+    keep_in(store, b"1\n", command="make part-2")
+    keep_in(store, b"1\n", command="make part-3")
+    hosts.ship("a")
+    told = "compared with the newest 4 outputs; older ones are found by words of their commands"
+    assert told in (found := run("list", "--host", host, "--match", "cargo")[1])
+    assert "cargo test" in found
+    assert told in run("grep", "--host", host, "--match", "part", "1")[1]
+    assert (
+        "compared with the newest 4 outputs; older ones are left out"
+        in run("list", "--host", host, "--match", "^make")[1]
+    )
+    assert told in run("list", "--host", host, "--match", "part", "--json")[2]
 
 
 def test_show_and_query_are_as_of_a_local_output_and_logged_here(hosts: Hosts, run: Run, tmp_path: Path) -> None:

@@ -75,6 +75,12 @@ def test_what_runs_is_listed_and_followed_until_it_is_done(hosts: Hosts, place: 
 
 def test_a_command_lists_and_finds_what_runs_too(hosts: Hosts, place: SharedStore) -> None:
     """A command asks for what it needs, where the inspector follows everything."""
+
+    def outputs(wanted: Narrowing) -> list[Buffer]:
+        found = place.narrowed(wanted)
+        assert found is not None
+        return found.outputs
+
     store = hosts.stores["a"]
     recording = store.begin("cmd", "make slow", "/", "agent")
     recording.register()
@@ -82,15 +88,15 @@ def test_a_command_lists_and_finds_what_runs_too(hosts: Hosts, place: SharedStor
         shipper.greet()
         name = f"{hosts.names['a']}/{recording.name}"
         for wanted in (Narrowing(), Narrowing(words=("SLOW",), host=hosts.names["a"]), Narrowing(limit=1)):
-            assert [one.name for one in place.narrowed(wanted) or () if one.state == "running"] == [name]
+            assert [one.name for one in outputs(wanted) if one.state == "running"] == [name]
         for other in (Narrowing(words=("fast",)), Narrowing(host="other*"), Narrowing(failed=True)):
-            assert name not in [one.name for one in place.narrowed(other) or ()]
+            assert name not in [one.name for one in outputs(other)]
         assert place.resolve(f"@{recording.name}").buffer.state == "running"
         assert place.resolve(format_ref(name)).buffer.state == "running"
         recording.seal(exit_code=0)
         shipper.drain()
         shipper.greet()
-        assert [one.state for one in place.narrowed(Narrowing(words=("slow",))) or ()] == ["sealed"]
+        assert [one.state for one in outputs(Narrowing(words=("slow",)))] == ["sealed"]
 
 
 def test_a_single_reading_waits_until_the_host_has_heard_that_somebody_looks(

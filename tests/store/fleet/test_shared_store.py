@@ -42,7 +42,7 @@ FAILED = b"collected 2 items\n" + b"x = 1\n" * 400 + b"FAILED tests/test_a.py::t
 def narrowed(place: SharedStore, **by: Any) -> list[Buffer]:
     found = place.narrowed(Narrowing(**by))
     assert found is not None
-    return found
+    return found.outputs
 
 
 def test_what_hosts_shipped_is_listed_by_host(hosts: Hosts, place: SharedStore) -> None:

@@ -7,7 +7,7 @@ from sightline.doors.terminal.output import Door, json_text, write_err, write_ou
 from sightline.log.views import Shows
 from sightline.shape.segments import Segment
 from sightline.verbs.delivery import deliver
-from sightline.verbs.list_outputs import LIMIT, VERB, ListRequest, as_data, find_buffers, list_outputs
+from sightline.verbs.list_outputs import LIMIT, VERB, ListRequest, as_data, find_buffers_and_reach, list_outputs
 from sightline.verbs.reply import Reply
 
 
@@ -66,8 +66,9 @@ def main(given: Namespace) -> int:
     door = Door(given)
 
     def as_json() -> Reply:
-        text = json_text([as_data(buffer) for buffer in find_buffers(door.store, request)])
-        return Reply({}, (Segment(text),), Shows(VERB, request.logged()))
+        buffers, unsure = find_buffers_and_reach(door.store, request)
+        text = json_text([as_data(buffer) for buffer in buffers])
+        return Reply({"warning": unsure} if unsure else {}, (Segment(text),), Shows(VERB, request.logged()))
 
     def as_json_alone(reply: Reply) -> None:
         deliver(door.asking, reply, lambda made: made.body, write_out)

@@ -18,6 +18,7 @@ from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any
 from sightline.log.log import LinePlace
 from sightline.log.views import indexed_view
+from sightline.search.matcher import TITLE_CHARACTERS
 from sightline.store import Narrowing
 
 EVENTS = ("context", "about", "message")
@@ -77,6 +78,15 @@ class StoredOutput(NamedTuple):
     packs: list[str]
     frames: dict[str, list[list[int]]]
     hashes: dict[str, list[str]]
+
+
+class Title(NamedTuple):
+    """What filters look at: the first characters of a command, names with hosts, and the label as it is now."""
+
+    command: str
+    name: str
+    label: str
+    session: str
 
 
 class PackPlace(NamedTuple):
@@ -153,6 +163,20 @@ _HOSTS = (
     "SELECT id, name, team, owner, kind, member, replace(store::text, '-', ''), shipped_seq,"  # noqa: S608
     f" extract(epoch FROM seen)::float8, {_number('items')}, {_number('remarks')} FROM sightline.hosts ORDER BY id"
 )
+
+_TITLES_AT_ONCE = 10_000
+"""The most that the database's function gives."""
+
+_TITLES = """
+SELECT host.name, found.name, left(found.record ->> 'command', %(characters)s),
+    coalesce((SELECT change.record ->> 'label' FROM sightline.changes AS change WHERE change.host = found.host
+        AND change.created = found.created AND change.name = found.name ORDER BY change.seq DESC LIMIT 1),
+        found.record ->> 'label', ''), coalesce(found.record ->> 'session', ''),
+    extract(epoch FROM found.created)::float8
+FROM sightline.find_buffers(hosts => %(hosts)s, since => to_timestamp(%(since)s), before => to_timestamp(%(before)s),
+    most => %(most)s, only_failed => %(failed)s) AS found
+JOIN sightline.hosts AS host ON host.id = found.host ORDER BY found.created DESC
+"""
 
 _SILENT_SECONDS = 120.0
 """A host that ships tells every three seconds of what runs; where that fails, it tries again within a minute."""
@@ -307,14 +331,30 @@ class SharedRows:
         )
         return list(stored_in(rows))
 
+    def titles(self, wanted: Narrowing, most: int) -> tuple[list[Title], bool]:
+        """Return the titles of the newest outputs of hosts, an age and failures, whatever their words; and if all are.
+
+        They come in pages: the database gives no more at once.
+        """
+        found = dict[str, Title]()
+        given = {"hosts": wanted.host or "*", "since": wanted.since, "before": float("inf"), "failed": wanted.failed}
+        given |= {"most": _TITLES_AT_ONCE, "characters": TITLE_CHARACTERS}
+        while True:
+            rows = self._connection.rows(_TITLES, given)
+            known = len(found)
+            for host, name, command, label, session, created in rows:
+                found[on_host(host, name)] = Title(command, on_host(host, name), label, on_host(host, session))
+                given["before"] = created + 1e-6  # once more those of the same microsecond
+            if len(rows) < _TITLES_AT_ONCE or len(found) == known or len(found) > most:
+                return list(found.values())[:most], len(found) <= most
+
     def found(self, wanted: Narrowing) -> list[StoredOutput]:
         """Return the newest outputs that match."""
-        words, hosts, since, failed, most = wanted
         rows = self._connection.rows(
             BUFFER
             + "FROM sightline.find_buffers(%s::text[], %s, to_timestamp(%s), most => %s, only_failed => %s) AS found"
             " JOIN sightline.hosts AS host ON host.id = found.host ORDER BY found.created DESC",
-            (list(words), hosts or "*", since, most, failed),
+            (list(wanted.words), wanted.host or "*", wanted.since, wanted.limit, wanted.failed),
         )
         return list(stored_in(rows))
 

@@ -36,7 +36,7 @@ from sightline.fleet.reader.live import RunningOutputs
 from sightline.fleet.reader.log import LinesOfLog, SharedLog
 from sightline.fleet.reader.mirror import LetGo, Mirror, Reach, SharedIndex
 from sightline.fleet.reader.pack_cache import PackCache, Tampered
-from sightline.fleet.reader.rows import REMARKS, GrantedHost, SharedRows
+from sightline.fleet.reader.rows import REMARKS, GrantedHost, SharedRows, StoredOutput
 from sightline.fleet.reader.streams import FrameReader
 from sightline.light.typing_names import TYPE_CHECKING, Any, BinaryIO, cast
 from sightline.log.log import NO_HASH
@@ -44,7 +44,7 @@ from sightline.log.notes import MAX_CHARACTERS
 from sightline.settings.config import Settings
 from sightline.shape.json.pretty import pretty
 from sightline.shape.summary import human_seconds
-from sightline.store import HostAlarm, Listed, Narrowing, SharedPlace, Store, Target, ToExamine
+from sightline.store import HostAlarm, Listed, Narrowed, Narrowing, SharedPlace, Store, Target, ToExamine
 
 if TYPE_CHECKING:
     from sightline.base.project import Project
@@ -174,16 +174,31 @@ class SharedStore:
             except sqlite3.Error as error:
                 raise store_failed(error, self._folder) from error
 
-    def narrowed(self, wanted: Narrowing, /) -> list[Buffer] | None:
+    def narrowed(self, wanted: Narrowing, /) -> Narrowed | None:
         """Return the newest matching outputs, found by the database; see `Reading`. Offline, None."""
         if self.offline:
             return None
         running = self._take_in_running()  # before the others, so that none is missing that ends meanwhile
-        stored = self.rows.found(wanted)
+        stored, compared = self._matching(wanted) if wanted.text else ([], 0)
+        if not wanted.text or (compared and wanted.words):
+            stored += self.rows.found(wanted)
         self._mirror.take_in(stored)
         found = {one.name: one for one in running if _is_wanted(one, wanted)}
         found |= {one.buffer.name: one.buffer for one in stored}
-        return sorted(found.values(), key=lambda buffer: -buffer.created)[: wanted.limit]
+        return Narrowed(sorted(found.values(), key=lambda buffer: -buffer.created)[: wanted.limit], compared)
+
+    def _matching(self, wanted: Narrowing) -> tuple[list[StoredOutput], int]:
+        """Return the best of the newest outputs whose titles match a text, and their number if there are others."""
+        from sightline.search.matcher import ranked, terms_of, title_of  # most lists have no text
+
+        newest, are_all = self.rows.titles(wanted, NEWEST)
+        titles = [title_of(*title) for title in newest]
+        places = ranked(terms_of(wanted.text), titles, with_similar=not wanted.best)
+        names = [newest[at].name for at in places[: wanted.best or wanted.limit]]
+        found = list[StoredOutput]()
+        for start in range(0, len(names), _AT_ONCE):
+            found += self.rows.named(names[start : start + _AT_ONCE])
+        return found, 0 if are_all else len(newest)
 
     def to_examine(self, since: float, session: str = "", project: "Project | None" = None, /) -> "ToExamine | None":
         """Take in what an audit has to examine: what hosts have not examined, and what they found; see `Reading`.
