@@ -46,7 +46,10 @@ def typed_ref(store: Reading, text: str) -> str:
 
 
 def with_nearest(store: Reading, text: str, error: SightlineError) -> SightlineError:
-    """Return the error for a ref that names nothing, with the nearest name."""
+    """Return the error for a ref that names nothing, with the nearest name that was found.
+
+    It is looked for among the most recently used outputs, and those that begin with the same digits.
+    """
     names = [item.buffer.name for item in store.listed(_NEAREST_OF) if item.buffer.state != "evicted"]
     typed = text.strip(_AROUND).lstrip("@").lower().partition(".")[0].partition(":")[0]
     if re.match(_BEGINNING, typed):

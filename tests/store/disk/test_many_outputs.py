@@ -55,7 +55,7 @@ def test_a_short_ref_that_also_begins_a_longer_one_names_itself(store: Store, ke
     assert store.resolve("@cmd_abcdef", prefixes=True).buffer.name == "cmd_abcdef"
 
 
-def test_a_mistyped_ref_finds_an_output_however_long_ago_it_was_used(
+def test_a_ref_that_is_mistyped_after_its_first_digits_finds_an_output_of_any_age(
     store: Store, keep: Keep, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(store, keep, "014d72e7", "d01f4287")
