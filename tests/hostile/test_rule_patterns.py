@@ -1,6 +1,8 @@
 """Patterns of rules that begin with a run of characters find what they say, in a time that grows with the line."""
 
 import re
+import time
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -8,12 +10,15 @@ from hypothesis import strategies as st
 
 from sightline.base.records import Session
 from sightline.doors.terminal.output import cli_call, render_text
+from sightline.shape.failure.catalogue import built_in
 from sightline.shape.failure.tool_rules import LatePattern, begun_once
 from sightline.store import Store
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
 from sightline.verbs.read_output import ReadRequest, read_output
-from tests.hostile.shapes import SECONDS, in_bounded_time
+from tests.each import each
+from tests.hostile.shapes import SECONDS, SLOWNESS, in_bounded_time
+from tests.hostile.slow_lines import slow_lines
 
 BEGINNING = [
     r"(\d+) failed",
@@ -63,3 +68,50 @@ def test_a_megabyte_of_long_hostile_lines_is_viewed_in_bounded_time(store: Store
     asking = Asker(store, Session("s", "shell", "", "", "/", 0.0), cli_call)
     with in_bounded_time(command, 3 * SECONDS):
         deliver(asking, read_output(asking, ReadRequest("@last")), render_text, lambda _: None)
+
+
+LENGTH = 2_500
+LINE_SECONDS = 0.002
+"""Processor time for a pattern on a line; what takes the square of its length takes some ten times as much or more."""
+
+
+def patterns_of(part: object, has: tuple[str, ...] = ()) -> Iterator[tuple[LatePattern, tuple[str, ...]]]:
+    """All patterns of a rule with the literals of the lines that they are given first."""
+    if isinstance(part, LatePattern):
+        yield part, has
+    elif isinstance(part, dict):
+        for one in part.values():
+            yield from patterns_of(one)
+    elif isinstance(part, tuple):
+        for name, one in zip(getattr(part, "_fields", [""] * len(part)), part, strict=True):
+            yield from patterns_of(one, getattr(part, "has", ()) if name in ("line", "start") else ())
+
+
+def takes(pattern: LatePattern, line: str) -> float:
+    """Processor time of a search, in seconds: the best of three, since something else may come between."""
+    best = float("inf")
+    for _ in range(3):
+        began = time.thread_time()
+        pattern.search(line)
+        best = min(best, time.thread_time() - began)
+        if best < LINE_SECONDS:
+            break
+    return best
+
+
+@each("tool", [known.name for known in built_in().known])
+def test_no_pattern_of_a_rule_is_slow_on_a_line_made_for_it(tool: str) -> None:
+    rule = built_in().rule(tool)
+    slow = [
+        (pattern.text, line[:60])
+        for pattern, has in patterns_of(rule)
+        for line in slow_lines(pattern.text, has, LENGTH)
+        if takes(pattern, line) > LINE_SECONDS * SLOWNESS
+    ]
+    assert slow == []
+    assert any(True for _ in patterns_of(rule))
+
+
+def test_a_pattern_that_is_slow_is_found() -> None:
+    pattern = LatePattern(r"^(?P<name>\S.*?)\s+FAIL$")
+    assert any(takes(pattern, line) > LINE_SECONDS * SLOWNESS for line in slow_lines(pattern.text, (), LENGTH))

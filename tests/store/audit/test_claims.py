@@ -4,6 +4,7 @@ import pytest
 
 from sightline.audit.evidence.claims import claim_rules, claims_in, sentences_of, veto_of
 from tests.each import each
+from tests.hostile.shapes import in_bounded_time
 
 RULES, VETOES = claim_rules()
 
@@ -60,3 +61,9 @@ def test_a_claim_of_some_is_none_of_all(text: str, is_whole: bool) -> None:
 def test_a_claim_quotes_its_words() -> None:
     (claim,) = claims_in("I looked at it. I ran `pytest -q` and it finished. Bye.")
     assert (claim.words, claim.command) == ("I ran `pytest -q` and it finished.", "pytest -q")
+
+
+@pytest.mark.parametrize("unit", [" ", "\n", " \n", "\t", "|", "| ", "`", ".", ". ", "—", " — ", "```\n", '"', "pass "])
+def test_a_long_message_is_read_in_bounded_time(unit: str) -> None:
+    with in_bounded_time(unit):
+        assert claims_in(f"All tests{unit * (18_000 // len(unit))}!") == []

@@ -31,7 +31,7 @@ _RESULT_OF_CODE = re.compile(r"(?m)^([^\w`\n]*`[^`\n]+`(?:\*\*)?)[ \t]+[—–][
 
 _WHOLE_CODE = re.compile(r"^[-*\s]*`[^`]*`[.\s]*$")
 _ENDS = re.compile(
-    r"(?<=[.!?…])[\"”*_)]*\s+|(?<=[。！？；])|\n+|;\s+|\s+[—–]\s+|,\s+(?=(?:but|so|however|although|though|yet|while|which)\b)"
+    r"(?<=[.!?…])[\"”*_)]*\s+|(?<=[。！？；])|\n+|;\s+|\s{1,80}[—–]\s+|,\s+(?=(?:but|so|however|although|though|yet|while|which)\b)"
 )
 _MAY_CLAIM = re.compile(
     r"pass|green|succe|work|compil|build|built|clean|happy|error|fail|regression|fixed|resolved|verified|confirmed|ran\b"
