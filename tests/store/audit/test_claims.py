@@ -67,3 +67,10 @@ def test_a_claim_quotes_its_words() -> None:
 def test_a_long_message_is_read_in_bounded_time(unit: str) -> None:
     with in_bounded_time(unit):
         assert claims_in(f"All tests{unit * (18_000 // len(unit))}!") == []
+
+
+@pytest.mark.parametrize("begin", ["pytest,", "The build,", "mypy,", "ruff,", "All tests,"])
+def test_a_long_path_in_a_claim_is_read_in_bounded_time(begin: str) -> None:
+    sentence = f"{begin}{'/' * 500} ~ ok. "
+    with in_bounded_time(begin):
+        claims_in(sentence * 8)
