@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sightline.base.records import Session
 from sightline.doors.terminal.output import cli_call, render_text
 from sightline.shape.failure.catalogue import built_in
+from sightline.shape.failure.classes import CLASSES, Way
 from sightline.shape.failure.tool_rules import LatePattern, begun_once
 from sightline.store import Store
 from sightline.verbs.asker import Asker
@@ -97,6 +98,12 @@ def takes(pattern: LatePattern, line: str) -> float:
         if best < LINE_SECONDS:
             break
     return best
+
+
+@each("way", [way for one in CLASSES for way in one.ways])
+def test_no_pattern_of_a_class_is_slow_on_a_line_made_for_it(way: Way) -> None:
+    lines = slow_lines(way.pattern.text, way.has, LENGTH)
+    assert [line[:60] for line in lines if takes(way.pattern, line) > LINE_SECONDS * SLOWNESS] == []
 
 
 @each("tool", [known.name for known in built_in().known])

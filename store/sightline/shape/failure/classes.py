@@ -112,10 +112,10 @@ CLASSES = (
         ("E |E\t", r"^E\s{2,}\S"),
         (
             "Error|Exception|Failure",
-            r"(?<![\w$])(?:[a-z][\w.]*\.)?[A-Z]\w*(?:Error|Exception(?:Group)?|Failure)\b(?:\s\[\w+\])?(?::|$)",
+            r"(?<![\w$])[A-Z]\w*(?:Error|Exception(?:Group)?|Failure)\b(?:\s\[\w+\])?(?::|$)",
         ),
         ("Exception in thread", r"\bException in thread\b"),
-        ("Assertion", r"\bAssertion\b.*\bfailed\b"),
+        ("Assertion", r"\bAssertion\b(?:(?!\bAssertion\b).)*\bfailed\b"),
         ("assertion failed", r"\bassertion failed\b"),
         ("panicked at", r"\bpanicked at\b"),
         ("panic: ", r"^panic: "),
@@ -151,7 +151,7 @@ CLASSES = (
         "exit",
         ("exit", r"\bexit(?:ed|ing)?(?: with)?(?: (?:code|status|value))?[:= ]+-?[1-9]"),
         ("on-zero exit", r"\b[Nn]on-zero exit\b"),
-        ("*** ", r"\*\*\* .*\bError \d"),
+        ("*** ", r"^(?:(?!\*\*\* ).)*\*\*\* .*\bError \d"),
         ("Killed", r"\bKilled\b"),
     ),
     _class(
@@ -180,11 +180,11 @@ CLASSES = (
         ),
         (
             "found |requires |deadline|quota|terminated|denied",
-            rf"{_NO_WARNING}(?:\bno \S+ found\b|\bfound (?:0|no) |\brequires .*\b(?:but|which|not)\b"
+            rf"{_NO_WARNING}(?:\bno \S+ found\b|\bfound (?:0|no) |\brequires (?:(?!\brequires ).)*\b(?:but|which|not)\b"
             r"|\bdeadline exceeded\b|\bquota exceeded\b|\bterminated by\b|\bdenied\b)",
         ),
         ("went wrong|out of memory|corrupt", r"\bwent wrong\b|\bout of memory\b|\bcorrupt(?:ed|ion)?\b"),
-        ("expected", r"\bexpected\b.*\b(?:got|but|found|actual|received)\b"),
+        ("expected", r"\bexpected\b(?:(?!\bexpected\b).)*\b(?:got|but|found|actual|received)\b"),
         ("expected|actual|received", r"^\s*(?:expected|actual|received)\b.*:"),
         any_case=True,
     ),
@@ -243,7 +243,7 @@ def is_frame(text: str) -> bool:
 
 _NONE_HAS = ("0", "no ", "none ", "zero ", "without")
 _PASSED_HAS = ("ok", "OK", "PASS", "✓", "✔", "√", "passed", "none", "SUCCESS")
-_OPTION = re.compile(r"^\s*-{1,2}[A-Za-z][\w-]*(?:[ =,<\[].*?)?\s{2,}\S")
+_OPTION = re.compile(r"^\s*-{1,2}[A-Za-z][\w-]*(?:[ =,<\[].*?)?(?<!\s)\s{2,}\S")
 """The description of an option, as usage has it."""
 
 

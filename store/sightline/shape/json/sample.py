@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _COUNT_BYTES = 1 << 20
 _EDGE_BYTES = 256
-_LINE_END = re.compile(rb"[ \t\r]*,?[ \t\r]*\n")
+_LINE_END = re.compile(rb"[ \t\r]*(?:,[ \t\r]*)?\n")
 _LINE_START = re.compile(rb"\n[ \t\r]*$")
 
 _Rest = Callable[[Node, int], object]
