@@ -514,11 +514,13 @@ class Index(VerdictIndex):
         return {stream: str(info[2]) for stream, info in loads(row[0]).items()} if row else None
 
     def touch(self, name: str, time: float) -> None:
-        """Make the buffer the most recently used. Its last use is never set back, as by the view of an import."""
-        self._db.execute(
-            f"UPDATE buffers SET accessed = MAX(accessed, ?), used = {_NEXT_USE} WHERE name = ?",  # noqa: S608
-            (time, name),
-        )
+        """Make the buffer the most recently used."""
+        self._db.execute(f"UPDATE buffers SET accessed = ?, used = {_NEXT_USE} WHERE name = ?", (time, name))  # noqa: S608
+
+    def touch_by_view(self, name: str, time: float) -> None:
+        """Do the same for a view of the past, which does not set back the last use: an import came after its views."""
+        set_use = f"UPDATE buffers SET accessed = MAX(accessed, ?), used = {_NEXT_USE}"  # noqa: S608
+        self._db.execute(f"{set_use} WHERE name = ?", (time, name))
 
     def forget_buffer(self, name: str) -> None:
         """Remove a record."""

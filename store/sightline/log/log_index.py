@@ -99,7 +99,7 @@ def _index_anew(store: Store, found: "Sorter[tuple[float, IndexedView]]") -> int
             store.index.set_log(name, size)
         if store.index.views_stale():
             for name, when in sorted(used.items(), key=lambda item: item[1]):
-                store.index.touch(name, when)
+                store.index.touch_by_view(name, when)
             store.index.set_views_stale(False)
     return found.count
 
