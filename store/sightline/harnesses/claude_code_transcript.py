@@ -228,8 +228,8 @@ class Parser:
         self._root, self._folder_session = _place(path)
         self._time = 0.0
         self._written = written
-        self._asked: dict[str, _Asked] = {}
-        self._answered: set[str] = set()
+        self._asked: dict[tuple[str, str], _Asked] = {}  # by helper and use; some models' servers number uses from 0
+        self._answered: set[tuple[str, str]] = set()  # likewise
         self._going: dict[str, _Going] = {}  # by ids of tasks
         self._gone: dict[str, ToolCall] = {}  # calls that went on and have ended, likewise
         self._started: dict[tuple[str, str], CallSession] = {}
@@ -272,7 +272,7 @@ class Parser:
         if (self._going or self._gone) and kind != "assistant":
             yield from self._notices(record, message, line)
         if kind == "assistant":
-            self._ask(list_of(message.get("content")))
+            self._ask(_helper(record), list_of(message.get("content")))
             yield from self._said(record, list_of(message.get("content")))
         elif kind == "progress":
             yield from self._progressed(record, dict_of(record.get("data")), line)
@@ -282,7 +282,7 @@ class Parser:
             yield from self._asked_for(record, message)
             results = [one for one in list_of(message.get("content")) if dict_of(one).get("type") == "tool_result"]
             for place, block in enumerate(results):
-                use = text_of(block.get("tool_use_id"))
+                use = _helper(record), text_of(block.get("tool_use_id"))
                 if use in self._asked or use not in self._answered:  # else it is a copy of its result
                     yield from self._call(record, block, line, place, alone=len(results) == 1)
 
@@ -383,11 +383,11 @@ class Parser:
             gaps=read.gaps,
         )
 
-    def _ask(self, blocks: list[Any]) -> None:
+    def _ask(self, helper: str, blocks: list[Any]) -> None:
         for block in map(dict_of, blocks):
             if block.get("type") == "tool_use" and isinstance(block.get("id"), str):
                 asked = _Asked(text_of(block.get("name")) or "tool", block.get("input"), self._now)
-                self._asked[block["id"]] = asked
+                self._asked[helper, block["id"]] = asked
                 if len(self._asked) > _PENDING:
                     del self._asked[next(iter(self._asked))]
 
@@ -399,9 +399,9 @@ class Parser:
         self, record: dict[str, Any], block: dict[str, Any], line: int, place: int, *, alone: bool
     ) -> Iterator[ToolCall]:
         use = text_of(block.get("tool_use_id"))
-        asked = self._asked.pop(use, _Asked("tool", None, self._now))
+        asked = self._asked.pop((_helper(record), use), _Asked("tool", None, self._now))
         if use:
-            self._answered.add(use)
+            self._answered.add((_helper(record), use))
         session = self._session(record)
         shown = shown_of(block.get("content"))
         failed = block.get("is_error") is True
@@ -525,7 +525,7 @@ class Parser:
         """Return the session of a record: of a copied one, that from which it was copied."""
         name = text_of(dict_of(record.get("forkedFrom")).get("sessionId"))
         name = name or text_of(record.get("sessionId", record.get("session_id"))) or self._folder_session
-        agent = text_of(record.get("agentId", record.get("parent_tool_use_id")))
+        agent = _helper(record)
         known = self._started.get((name, agent))
         if known is None:
             client = " ".join(filter(None, (HARNESS.name, self._version)))
@@ -597,6 +597,11 @@ class Parser:
         found = _SAVED.search(shown)
         saved = self._beside(found[1], session) if found else None
         return saved if saved and size_beside(saved) >= 0 else None
+
+
+def _helper(record: dict[str, Any]) -> str:
+    """Return the id of the helper that a record is of; empty for the agent itself."""
+    return text_of(record.get("agentId", record.get("parent_tool_use_id")))
 
 
 def _rendered(record: dict[str, Any]) -> tuple[str, ...]:
@@ -678,6 +683,8 @@ def _file_read(told: Any) -> _Result | None:
     last = first + count - 1
     partial = f"lines {first}-{last} of {total:,} were read" if first > 1 or last < total else ""
     text, gaps = text_read(file), lines_not_read(first, last, total)
+    if text and not total:
+        partial, gaps = "which lines were read is not told", ()
     return _Result("file", plain(file["filePath"]), text_part(text), None, partial, gaps=gaps)
 
 

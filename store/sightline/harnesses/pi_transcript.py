@@ -26,7 +26,6 @@ from sightline.harnesses.tool_call import (
     open_beside,
     plain,
     text_of,
-    unique_id,
 )
 from sightline.harnesses.transcript import (
     BadRecord,
@@ -124,7 +123,8 @@ class Parser(SessionParser):
         use = self._uses[entry] = text_of(message.get("toolCallId"))
         made = self.answered(use, text_of(message.get("toolName")), HARNESS.runs, line, entry)
         inner = tuple(
-            _nested(made, one) for one in map(dict_of, list_of(dict_of(message.get("nestedCalls")).get("calls")))
+            _nested(made, place, dict_of(one))
+            for place, one in enumerate(list_of(dict_of(message.get("nestedCalls")).get("calls")), 1)
         )
         return _whole(made_of(made, blocks, failed=message.get("isError") is True))._replace(inner=inner)
 
@@ -141,13 +141,13 @@ class Parser(SessionParser):
         return self.told(change._replace(id=text_of(record.get("id")), told=TRANSCRIPT))
 
 
-def _nested(parent: ToolCall, told: dict[str, Any]) -> ToolCall:
-    """Return a call that a program of the model's made."""
+def _nested(parent: ToolCall, place: int, told: dict[str, Any]) -> ToolCall:
+    """Return a call that a program of the model's made, as its nth."""
     use, tool, error = text_of(told.get("id")), text_of(told.get("name")) or "tool", text_of(told.get("error"))
-    arguments, failed = dict_of(told.get("arguments")), told.get("status") != "ok"
+    arguments, failed = dict_of(told.get("arguments")), told.get("status") == "error"
     command = text_of(arguments.get("command")) if tool in HARNESS.runs else ""
     call = parent._replace(
-        id=unique_id(parent.session.id, f"{parent.session.id}:{use}"),
+        id=f"{parent.id}/{place}",
         use=use,
         tool=tool,
         arguments=arguments,
@@ -156,7 +156,8 @@ def _nested(parent: ToolCall, told: dict[str, Any]) -> ToolCall:
     )
     call = made_of(call, [{"type": "text", "text": error}], failed=failed)._replace(shown=(), gaps=(), saved=None)
     is_whole = failed and 0 < len(error) < _ERROR_CHARACTERS
-    return call if is_whole else call._replace(exit_code=None if failed else call.exit_code, partial=_NOT_WRITTEN)
+    code = call.exit_code if told.get("status") == "ok" else None
+    return call if is_whole else call._replace(exit_code=code, partial=_NOT_WRITTEN)
 
 
 def _whole(call: ToolCall) -> ToolCall:

@@ -173,6 +173,14 @@ def test_each_line_that_was_read_is_kept(
     assert read(store, made) == kept
 
 
+def test_a_read_without_numbers_of_lines_claims_none(store: Store, imported: Import, tmp_path: Path) -> None:
+    claude, file = Claude(), {"filePath": "/a.txt", "content": "a\nb"}
+    use = claude.use(1, name="Read", input={"file_path": "/a.txt"})
+    imported(write_lines(tmp_path / "s.jsonl", use, claude.result(1, "1→a\n2→b", {"type": "text", "file": file})))
+    (made,) = buffers(store)
+    assert (made.partial, made.gaps, read(store, made)) == ("which lines were read is not told", (), b"a\nb")
+
+
 def test_what_went_into_a_filter_was_not_seen(store: Store, imported: Import, tmp_path: Path) -> None:
     claude = Claude()
     imported(write_lines(tmp_path / "s.jsonl", *claude.ran(1, "1\n"), *claude.ran(2, "2\n", "make 2>&1 | tail -2")))
@@ -201,6 +209,19 @@ def test_calls_of_a_helper_that_its_parent_tells_too_count_once(
     helpers = "claude-code-5e551011-a1"
     assert made == {(helpers, "find ."): 0, (helpers, "cat notes"): 0}
     assert sorted(text for view, text in views(store) if view.session == helpers) == ["found", "one\ntwo"]
+
+
+def test_helpers_whose_calls_have_equal_ids_are_told_apart(store: Store, imported: Import, tmp_path: Path) -> None:
+    main, told = Claude(), []
+    for agent in ("a1", "b2"):
+        for at, one in enumerate(Claude().ran(1, f"{agent}\n", f"echo {agent}")):
+            data = {"type": "agent_progress", "agentId": agent, "message": {**one, "uuid": f"{agent}-{at}"}}
+            told.append({"type": "progress", "uuid": f"p-{agent}-{at}", **main.common, "data": data})
+    lines = [main.use(1, name="Task"), *told[::2], *told[1::2], main.result(1, "done")]
+    imported(write_lines(tmp_path / "s.jsonl", *lines))
+    made = {(one.session, one.command): read(store, one) for one in buffers(store) if one.kind == "cmd"}
+    assert made == {(f"claude-code-5e551011-{one}", f"echo {one}"): one.encode() + b"\n" for one in ("a1", "b2")}
+    assert [one.command.split(" ")[0] for one in buffers(store) if one.kind != "cmd"] == ["Task"]
 
 
 def test_several_results_on_one_line_are_several_calls(store: Store, imported: Import, tmp_path: Path) -> None:

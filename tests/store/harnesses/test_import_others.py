@@ -392,6 +392,28 @@ def test_calls_of_a_program_of_pi_and_what_went_from_its_context(
     assert (change.event, change.lost) == ("pruned", ("c1",))
 
 
+def test_pi_keeps_calls_of_programs_whose_ids_come_again(store: Store, imported: Import, tmp_path: Path) -> None:
+    lines: list[dict[str, Any]] = [{"type": "session", "id": "s1", "cwd": "/repo"}]
+    for turn in ("one", "two"):
+        asked = {"type": "toolCall", "id": "c0", "name": "codemode", "arguments": {"code": turn}}
+        calls = [
+            {"id": "c0/1", "name": "bash", "status": "ok", "arguments": {"command": f"make {turn}"}},
+            {"name": "bash", "status": "unfinished", "arguments": {"command": f"nameless {turn}"}},
+            {"id": "c0/3", "name": "weather", "status": "unfinished", "arguments": {"at": turn}},
+        ]
+        result = {"role": "toolResult", "toolCallId": "c0", "toolName": "codemode", "nestedCalls": {"calls": calls}}
+        text = {"content": [{"type": "text", "text": turn}]}
+        lines += [
+            {"type": "message", "id": f"{turn}-a", "message": {"role": "assistant", "content": [asked]}},
+            {"type": "message", "id": f"{turn}-b", "message": {**result, **text}},
+        ]
+    stamped = [{**one, "timestamp": f"2026-11-23T12:00:{at:02}.000Z"} for at, one in enumerate(lines)]
+    imported(write_lines(tmp_path / "2026_s1.jsonl", *stamped))
+    made = {one.command: one.exit_code for one in buffers(store) if one.kind == "cmd"}
+    assert made == {"make one": 0, "nameless one": None, "make two": 0, "nameless two": None}
+    assert [one.note for one in buffers(store) if one.command.startswith("weather")] == ["", ""]  # not known to fail
+
+
 def test_copilot_cli(store: Store, imported: Import, tmp_path: Path) -> None:
     events: list[tuple[str, dict[str, Any]]] = [
         ("session.start", {"sessionId": "s1", "copilotVersion": "1.0.102", "context": {"cwd": "/repo"}}),

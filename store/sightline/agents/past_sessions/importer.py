@@ -340,7 +340,7 @@ class Importer:
             inner = tuple(one for one in event.inner if one.id not in known.imported and one.use not in known.uses)
             for one in (event, *inner):
                 known.imported.add(one.id)
-                if one.use:
+                if one.use and (one is event or len(one.use) >= LONG_ID):  # programs of later turns may number alike
                     known.uses.add(one.use)
                 self._batch_bytes += sum(len(part.content) for part in one.parts if isinstance(part.content, bytes))
                 self._batch_bytes += sum(map(len, one.shown))
