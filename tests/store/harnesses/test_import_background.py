@@ -147,6 +147,18 @@ def test_a_command_that_a_person_cancelled_is_the_one_that_hooks_recorded(
     assert (view.verb, view.refs, text) == ("run_command", (made.name,), refused)
 
 
+def test_commands_that_a_person_refused_are_looked_for_among_the_recorded_ones_once(
+    store: Store, imported: Import, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads, of_session = list[str](), type(store.index).of_session
+    monkeypatch.setattr(type(store.index), "of_session", lambda index, one: reads.append(one) or of_session(index, one))
+    claude, refused = Claude(), "The user doesn't want to proceed with this tool use."
+    lines = [one for at in range(9) for one in (claude.use(at, f"make {at}"), claude.result(at, refused, error=True))]
+    imported(write_lines(tmp_path / "5e551011.jsonl", *lines))
+    assert len(views(store)) == 9
+    assert reads == ["claude-code-5e551011"]
+
+
 def test_a_result_that_a_transcript_repeats_is_one_call(store: Store, imported: Import, tmp_path: Path) -> None:
     use, result = Claude().ran(1, "one\n")
     counts = imported(write_lines(tmp_path / "s.jsonl", use, result, {**result, "uuid": "again"})).counts

@@ -193,6 +193,7 @@ class Importer:
         self._placed: dict[str, float] = {}
         self._logged: set[str] = set()  # buffers of the batch being recorded, once the log has them
         self._silent: set[str] = set()
+        self._untold: dict[str, list[Buffer]] = {}  # for `of_cancelled`, while one transcript is read
         self._diverged: set[str] = set()  # paths of transcripts that go beyond the history that they repeat
         self._growing: set[str] = set()  # paths of transcripts with calls that wait
         self._first: dict[str, dict[str, tuple[str, float]]] = {}  # id and time of the first call, by path and use
@@ -274,7 +275,7 @@ class Importer:
         Raises:
             StoreFailed: the store cannot keep it.
         """
-        self._silent = self._ledger.silent(source)
+        self._silent, self._untold = self._ledger.silent(source), {}
         self._count(transcripts=1)
         self._take_all(source, reading, reading.advance())
         if ended or _is_of_the_past(reading):
@@ -336,7 +337,7 @@ class Importer:
         elif self._is_kept(event.id):
             self._count(known=1)  # it belongs to the session from which this one was forked
         else:
-            event = of_cancelled(self._store, event, session.name)
+            event = of_cancelled(self._store, event, session.name, self._untold)
             inner = tuple(one for one in event.inner if one.id not in known.imported and one.use not in known.uses)
             for one in (event, *inner):
                 known.imported.add(one.id)

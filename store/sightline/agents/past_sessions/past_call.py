@@ -116,30 +116,45 @@ def buffer_of_command(store: Store, call: ToolCall, session: str) -> Buffer | No
     return newest if newest and newest.state in ("sealed", "interrupted") else None
 
 
-def of_cancelled(store: Store, call: ToolCall, session: str) -> ToolCall:
+def of_cancelled(store: Store, call: ToolCall, session: str, untold: dict[str, list[Buffer]]) -> ToolCall:
     """Return a call, and if a person cancelled its command while hooks were recording that, as one of that command.
 
     Its transcript has nothing but the harness' message in the place of a result.
+
+    Args:
+        store: the store that may have recorded it.
+        call: the call.
+        session: the name of its session.
+        untold: by sessions, recorded commands of whose ends no hook was told; those that are missing are read.
     """
     command = call.arguments.get("command") if isinstance(call.arguments, dict) else None
     if call.kind != "tool" or not call.failed or not call.use or not isinstance(command, str):
         return call
     key, command = use_key(session, call.use), plain(command)
     ran = store.of_artifact(key)
-    if ran is None and (untold := _untold(store, call, command, session)):
-        ran = store.amend(untold.name, session=session, artifact=key)
+    if ran is None and (found := _untold(store, call, command, session, untold)):
+        ran = store.amend(found.name, session=session, artifact=key)
     return call._replace(kind="cmd", command=command, of=call.use, parts=()) if ran else call
 
 
-def _untold(store: Store, call: ToolCall, command: str, session: str) -> Buffer | None:
+def _untold(store: Store, call: ToolCall, command: str, session: str, untold: dict[str, list[Buffer]]) -> Buffer | None:
     """Return the buffer of a command that was recorded, if its harness told no hook of its end; None for none."""
     redaction = store.redaction()
     told = redaction.text(command) if redaction else command
-    sessions = dict.fromkeys((session, safe_name(f"{call.session.harness}-{call.session.id}")))
-    ran = (buffer for name in sessions for buffer in store.index.of_session(name))
     first, last = call.asked - SLACK_SECONDS, call.answered + SLACK_SECONDS
-    alike = (one for one in ran if (one.kind, one.command, one.artifact) == ("cmd", told, ""))
-    return next((one for one in alike if first <= one.created <= last and one.state != "evicted"), None)
+    for name in dict.fromkeys((session, safe_name(f"{call.session.harness}-{call.session.id}"))):
+        if name not in untold:
+            untold[name] = [one for one in store.index.of_session(name) if _is_untold(one)]
+        for one in untold[name]:
+            if one.command == told and first <= one.created <= last:
+                now = store.index.buffer(one.name)
+                if now and _is_untold(now):
+                    return now
+    return None
+
+
+def _is_untold(buffer: Buffer) -> bool:
+    return (buffer.kind, buffer.artifact) == ("cmd", "") and buffer.state != "evicted"
 
 
 def taken_of_use(store: Store, session: str, harness_session: str, use: str) -> Buffer | None:
