@@ -12,6 +12,7 @@ case $place in */*) folder=${place%/*} ;; *) folder=. ;; esac
 for installed in "$folder"/../lib/python*/*-packages/sightline_inspector-*.dist-info; do # of a system, or of one person
     version=${installed#"$folder"/../lib/}
     version=${version%%/*}
+    [ "$version" = python ] && version=$(cd "$folder/.." && echo "python${PWD##*/}") # macOS: Library/Python/3.12/lib/python
     [ -x "$folder/$version" ] && exec "$folder/$version" "$place" "$@"
     command -v "$version" >/dev/null && exec "$version" "$place" "$@"
 done

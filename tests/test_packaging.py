@@ -188,6 +188,12 @@ def test_the_command_of_a_system_runs_with_the_interpreter_that_has_its_package(
     (others / version).symlink_to(base)
     given = {"PATH": f"{others}:/usr/bin:/bin", "PYTHONPATH": str(tmp_path / "lib" / version / "site-packages")}
     assert _do(tmp_path / "bin" / "sightline", "--version", folder=tmp_path, **given).startswith("sightline ")
+    of_macos = tmp_path / version.removeprefix("python")  # there the folder of one person's packages names no version
+    (of_macos / "lib" / "python").mkdir(parents=True)
+    (tmp_path / "bin").rename(of_macos / "bin")
+    (tmp_path / "lib" / version / "site-packages").rename(of_macos / "lib" / "python" / "site-packages")
+    given["PYTHONPATH"] = str(of_macos / "lib" / "python" / "site-packages")
+    assert _do(of_macos / "bin" / "sightline", "--version", folder=tmp_path, **given).startswith("sightline ")
 
 
 def test_installed_packages_fit_each_other(installed: Path, tmp_path: Path) -> None:

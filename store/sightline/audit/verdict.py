@@ -54,7 +54,7 @@ class Verdict(NamedTuple):
         failed: number of these that did not end well.
         failures: number of failures in outputs.
         unseen: number of these that stood in no reply.
-        at_least: whether there are more of them than are told apart.
+        at_least: whether there may be more than these.
         cut: number of replies that were cut before a failure or an end.
         untold: number of outputs that failed after the last reply about them.
         lost: number of outputs that failed, or may have, of which a part never arrived.

@@ -336,7 +336,7 @@ def bar(share: float, cells: int) -> tuple[str, str]:
 
 
 def seen_parts(share: HasShare, lines: int) -> list[StripPart]:
-    """Say how much of what was captured, so many lines, was seen, in a bar and in words."""
+    """Show which share of the captured lines was seen, as a bar and in words."""
     if not lines:
         return [StripPart("no lines captured")]
     full, empty = bar(share.share, 12)

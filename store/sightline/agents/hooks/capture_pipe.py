@@ -82,7 +82,7 @@ def _capture_of(pending: PendingCommand, held: int) -> "PendingCapture | None":
     try:
         # Loading this takes 25 ms, in which the writers might end, so they are looked for first.
         from sightline.agents.hooks.pending_capture import PendingCapture
-    except Exception as error:
+    except Exception as error:  # whatever is broken, the command goes on, and its output is passed on
         log_error(("capture", "--hook", pending.use), error)
         return None
     return PendingCapture(pending, held)

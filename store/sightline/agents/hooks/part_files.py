@@ -51,7 +51,7 @@ class PartFile:
             self._fd = open_private(part_path(key, number), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             with suppress(OSError):  # not every file system has locks
                 fcntl.flock(self._fd, fcntl.LOCK_EX)  # who looks whether it is written has it only for a moment
-        except Exception as error:
+        except Exception as error:  # whatever is broken, the command goes on, and its output is passed on
             self._fail(error)
 
     def take(self, _: str, data: memoryview) -> None:
@@ -69,7 +69,7 @@ class PartFile:
             fd = open_private(part_path(self._key, _ENDINGS), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             with open(fd, "wb", buffering=0) as file:
                 write_all(file.fileno(), dumps(told).encode() + b"\n")
-        except Exception as error:
+        except Exception as error:  # whatever is broken, the command goes on, and its output is passed on
             self._fail(error)
         if self._fd >= 0:
             os.close(self._fd)

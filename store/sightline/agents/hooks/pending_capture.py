@@ -36,7 +36,7 @@ class PendingCapture:
             self._begin()
             if self._path and pending.shape:
                 os.write(held, os.fsencode(self._path))
-        except Exception as error:
+        except Exception as error:  # whatever is broken, the command goes on, and its output is passed on
             self._failed(error)
 
     def _begin(self) -> None:
@@ -75,7 +75,7 @@ class PendingCapture:
             if recorder:
                 recorder.give_up(error)
                 recorder.end(_never)
-        except Exception as worse:
+        except Exception as worse:  # the same holds while giving up
             log_error(self._words, worse)
 
     def end(self, writers: Sequence[int] | None, *, cut: bool, left_open: bool) -> None:
@@ -84,7 +84,7 @@ class PendingCapture:
             return
         try:
             buffer = self._seal(self._recorder, writers, cut, left_open)
-        except Exception as error:
+        except Exception as error:  # whatever is broken, the command goes on, and its output is passed on
             self._failed(error)
             return
         if buffer and self._pending.shape:
