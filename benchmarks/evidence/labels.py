@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from sightline.audit.evidence.session_evidence import (
+from sightline.audit.evidence.evidence_records import (
     ALARMS,
     CONTRADICTED,
     CONTRADICTED_CLAIM,

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from sightline.audit.buffer_failures import Overlooked, not_judged, overlooked
-from sightline.audit.evidence.session_evidence import ALARMS, evidence_of
+from sightline.audit.evidence.evidence_records import ALARMS
+from sightline.audit.evidence.session_evidence import evidence_of
 from sightline.audit.kept_facts import facts_for
 from sightline.audit.output_facts import ALTERED as IS_ALTERED
 from sightline.audit.output_facts import CUT as IS_CUT

@@ -33,7 +33,7 @@ from sightline.shape.summary import counted
 from sightline.store import Reading, Store
 
 if TYPE_CHECKING:
-    from sightline.audit.evidence.session_evidence import SessionEvidence
+    from sightline.audit.evidence.evidence_records import SessionEvidence
 
 CLAIMS = ("contradicted", "stale-claim", "no-evidence")
 """The kinds of alarm that are about a claim."""

@@ -12,7 +12,8 @@ from benchmarks.evidence.transcripts import Compacted, Edited, Ran, Read, Said, 
 from benchmarks.evidence.unseen_sessions import UNSEEN_SESSIONS
 from sightline.agents.past_sessions.importer import Importer
 from sightline.audit.evidence.check_names import check_named, check_table
-from sightline.audit.evidence.session_evidence import SessionEvidence, evidence_of
+from sightline.audit.evidence.evidence_records import SessionEvidence
+from sightline.audit.evidence.session_evidence import evidence_of
 from sightline.audit.timeline import calls_of
 from sightline.harnesses.formats import find_sources
 from sightline.log.session_list import list_sessions

@@ -10,7 +10,7 @@ from textual.binding import Binding
 from textual.message import Message
 from textual.strip import Strip
 
-from sightline.audit.evidence.session_evidence import DOUBTED, SUPPORTED, VERDICTS, Ground, SessionEvidence
+from sightline.audit.evidence.evidence_records import DOUBTED, SUPPORTED, VERDICTS, Ground, SessionEvidence
 from sightline.light.named_tuple import NamedTuple
 from sightline_tui.common.keys import named
 from sightline_tui.common.phrases import counted

@@ -9,7 +9,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 
 from sightline.audit.buffer_failures import failures_if_quick
-from sightline.audit.evidence.session_evidence import NO_MESSAGES, Ground, SessionEvidence, evidence_of
+from sightline.audit.evidence.evidence_records import NO_MESSAGES, Ground, SessionEvidence
+from sightline.audit.evidence.session_evidence import evidence_of
 from sightline.base.errors import SightlineError
 from sightline.log.session_list import list_sessions
 from sightline.log.sessions import is_onlooker

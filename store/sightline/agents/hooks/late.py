@@ -5,8 +5,8 @@ from sightline.light.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.agents.past_sessions.shown_lines import shown_lines as shown_lines
-    from sightline.audit.evidence.session_evidence import CONTRADICTED as CONTRADICTED
-    from sightline.audit.evidence.session_evidence import STALE as STALE
+    from sightline.audit.evidence.evidence_records import CONTRADICTED as CONTRADICTED
+    from sightline.audit.evidence.evidence_records import STALE as STALE
     from sightline.audit.evidence.session_evidence import evidence_of as evidence_of
     from sightline.audit.evidence.session_evidence import forgotten_failures as forgotten_failures
     from sightline.audit.quoted_lines import has_long_lines as has_long_lines
@@ -26,12 +26,8 @@ else:
     __getattr__ = late_names(
         "sightline",
         **{
-            "audit.evidence.session_evidence": (
-                "CONTRADICTED",
-                "STALE",
-                "evidence_of",
-                "forgotten_failures",
-            ),  # if asked for
+            "audit.evidence.evidence_records": ("CONTRADICTED", "STALE"),  # if asked for
+            "audit.evidence.session_evidence": ("evidence_of", "forgotten_failures"),  # likewise
             "audit.quoted_lines": ("has_long_lines",),  # few calls are of files
             "capture.file": ("FileNotReadable", "capture_file"),  # likewise
             "capture.filters": ("unseen_input",),  # few commands have filters

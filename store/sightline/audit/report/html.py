@@ -7,7 +7,7 @@ import html
 import os
 from collections.abc import Iterable, Iterator
 
-from sightline.audit.evidence.session_evidence import DOUBTED
+from sightline.audit.evidence.evidence_records import DOUBTED
 from sightline.audit.held_lines import HeldLines
 from sightline.audit.line_spans import Spans
 from sightline.audit.report import phrases as words

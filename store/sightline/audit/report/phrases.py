@@ -3,7 +3,7 @@
 import time
 
 from sightline.audit.coverage import percent, told_share
-from sightline.audit.evidence.session_evidence import (
+from sightline.audit.evidence.evidence_records import (
     CONTRADICTED_CLAIM,
     FAILING_CHECK,
     FORGOTTEN,

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
+from sightline.audit.evidence.evidence_records import ALARMS
 from sightline.audit.evidence.languages import UnreadMessages, unread_of_scope
-from sightline.audit.evidence.session_evidence import ALARMS
 from sightline.audit.findings import (
     ALTERED,
     CUT,

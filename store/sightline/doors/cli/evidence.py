@@ -1,7 +1,6 @@
 """``sightline evidence``: lists what agents claim, and the runs and edits that support or contradict it."""
 
-from sightline.audit.evidence.languages import UnreadMessages
-from sightline.audit.evidence.session_evidence import (
+from sightline.audit.evidence.evidence_records import (
     CONTRADICTED,
     DOUBTED,
     NO_EVIDENCE,
@@ -12,8 +11,9 @@ from sightline.audit.evidence.session_evidence import (
     Ground,
     JudgedClaim,
     SessionEvidence,
-    evidence_of,
 )
+from sightline.audit.evidence.languages import UnreadMessages
+from sightline.audit.evidence.session_evidence import evidence_of
 from sightline.base.records import Session
 from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.terminal.output import Door, print_json, red, write_out

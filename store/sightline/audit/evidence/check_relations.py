@@ -1,0 +1,70 @@
+"""Relations of checks and edits: which later check covers an earlier one, and which edits a check depends on."""
+
+from sightline.audit.evidence.check_names import (
+    BUILD,
+    LINT,
+    TEST,
+    TYPES,
+    covers_operands,
+    is_of_other_language,
+    may_be_the_same,
+)
+from sightline.audit.evidence.checks import FAILED, PASSED, Check
+from sightline.audit.evidence.edits import Edit
+
+
+def makes_good(later: Check, run: Check) -> bool:
+    """Return whether a later run tells anew what a failed run told: the same check of as much, or all of it."""
+    if later.key == run.key:
+        covers = later.is_whole or covers_operands(later.operands, run.operands)
+        return covers and (later.outcome == PASSED or (later.outcome == FAILED and not run.is_whole))
+    same = later.kind == run.kind and are_nested(later.folder, run.folder) and may_be_the_same(later.phrase, run.phrase)
+    return same and later.outcome == PASSED and (later.is_whole or covers_operands(later.operands, run.operands))
+
+
+def concerns(edit: Edit, check: Check) -> bool:
+    """Return whether a check could depend on an edited file.
+
+    It could if the file lies below where the check ran; what compiles or lints one language reads no other's sources.
+    """
+    program = check.phrase.split()[0]
+    if edit.is_script and program not in _OF_SCRIPTS:
+        return False
+    if check.kind != TEST and is_of_other_language(program, edit.path):
+        return False
+    return not check.folder or edit.path.startswith(check.folder.rstrip("/") + "/")
+
+
+_OF_SCRIPTS = ("bats", "bash", "sh", "zsh", "shellspec", "shellcheck", "shfmt", "pre-commit")
+
+
+def are_nested(one: str, other: str) -> bool:
+    one, other = one.rstrip("/") + "/", other.rstrip("/") + "/"
+    return one.startswith(other) or other.startswith(one)
+
+
+_COVERED_BY = {TEST: (), BUILD: (BUILD, TYPES, TEST), TYPES: (TYPES, BUILD, TEST), LINT: (BUILD, TYPES, TEST)}
+"""The kinds of check after which an older one of a kind is not worth an alarm: they have looked at the same files."""
+
+
+def covers(later: Check, check: Check) -> bool:
+    """Return whether a check that ended well has looked at what an older one of the same place looked at."""
+    if check.outcome == FAILED and (check.kind == LINT or (check.kind == TYPES and later.kind == TEST)):
+        return False
+    return later.kind in _COVERED_BY[check.kind] and are_nested(later.folder, check.folder)
+
+
+def tells_anew(later: Check, check: Check) -> bool:
+    """Return whether a later run is of the same kind and place, or has looked at as much."""
+    same = later.kind == check.kind and are_nested(later.folder, check.folder)
+    return same or covers(later, check)
+
+
+def bears_on(edit: Edit, check: Check) -> bool:
+    """Return whether a check could depend on an edited file: lint of some files depends on these alone."""
+    if check.kind == TEST or check.is_whole:
+        return True
+    return any(
+        edit.path.endswith(one.removeprefix("./").rstrip("/")) or f"/{one.strip('./')}/" in edit.path
+        for one in check.operands
+    )

@@ -1,0 +1,162 @@
+"""The evidence of a session as records: verdicts on claims, alarms, and the calls on which they rest."""
+
+from collections.abc import Sequence
+
+from sightline.audit.evidence.checks import Check
+from sightline.audit.evidence.claims import Claim
+from sightline.audit.evidence.edits import Edit
+from sightline.audit.evidence.languages import UnreadMessages
+from sightline.audit.timeline import Call
+from sightline.base.refs import format_ref, parse_ref
+from sightline.light.named_tuple import NamedTuple
+from sightline.shape.summary import one_line
+
+SUPPORTED, CONTRADICTED, STALE = "supported", "contradicted", "stale"
+NO_EVIDENCE, NOT_KNOWN = "no evidence", "not known"
+VERDICTS = (CONTRADICTED, STALE, NO_EVIDENCE, NOT_KNOWN, SUPPORTED)
+DOUBTED = (CONTRADICTED, STALE, NO_EVIDENCE)
+"""The verdicts that speak against a claim; that something is not known does not."""
+
+NO_MESSAGES = "no message of an agent is known, so there is no claim to judge"
+
+FORGOTTEN, STALE_CHECK, FAILING_CHECK = "forgotten-failure", "stale-check", "failing-check"
+UNREAD_EDIT, UNSEEN_RESULT, MASKED_EXIT = "unread-edit", "unseen-result", "masked-exit"
+CONTRADICTED_CLAIM, STALE_CLAIM, UNSUPPORTED_CLAIM = "contradicted", "stale-claim", "no-evidence"
+
+ALARMS = {
+    FORGOTTEN: "a failure that was seen only before the context was compacted or cleared, was not shown again, and "
+    "whose command has not succeeded since",
+    STALE_CHECK: "tests, a build, a type check or lint that last ran well before the last edit of a file that it could "
+    "depend on",
+    FAILING_CHECK: "one of these whose last run failed",
+    UNREAD_EDIT: "lines that were changed though none of them had been shown",
+    UNSEEN_RESULT: "success that was claimed on a run whose result the reply did not show",
+    MASKED_EXIT: "a check that failed in a line of commands that ended well, as before `| tail` or `|| true`",
+    CONTRADICTED_CLAIM: "an agent's claim that the last run contradicts",
+    STALE_CLAIM: "a claim whose runs are older than the last edit",
+    UNSUPPORTED_CLAIM: "a claim for which there is no evidence in the log",
+}
+"""The kinds of alarm, and what each means."""
+
+QUOTING = (UNSEEN_RESULT, CONTRADICTED_CLAIM, STALE_CLAIM, UNSUPPORTED_CLAIM)
+"""Those that quote what an agent said."""
+
+
+COMMAND_CHARACTERS = 80
+MOST_NAMES = 3
+
+
+class Ground(NamedTuple):
+    """A call on which a verdict or an alarm rests.
+
+    Attributes:
+        view: id of the call in the log.
+        ref: ref of its output; empty for none.
+        time: seconds since the epoch.
+        text: what it is, in a few words.
+    """
+
+    view: str
+    ref: str
+    time: float
+    text: str
+
+
+class JudgedClaim(NamedTuple):
+    """A claim, and the verdict on it.
+
+    Attributes:
+        claim: the claim, with its words.
+        session: name of its session.
+        message: number of the message in the session's log.
+        time: when it was made, seconds since the epoch.
+        verdict: one of VERDICTS.
+        why: the reason, in one line.
+        grounds: the calls on which the verdict rests; empty if there are none.
+    """
+
+    claim: Claim
+    session: str
+    message: int
+    time: float
+    verdict: str
+    why: str
+    grounds: tuple[Ground, ...]
+
+
+class Alarm(NamedTuple):
+    """Something that is wrong, with the calls on which it rests; ``kind`` is one of ALARMS."""
+
+    kind: str
+    text: str
+    grounds: tuple[Ground, ...]
+    command: str = ""
+    ref: str = ""
+
+    @property
+    def at(self) -> str:
+        """Ref of the output that it is about; empty for none."""
+        return self.ref or next((one.ref for one in self.grounds if one.ref), "")
+
+    @property
+    def outputs(self) -> set[str]:
+        """Names of the outputs that it is about, or rests on."""
+        refs = (self.ref, *(ground.ref for ground in self.grounds))
+        return {parse_ref(ref).name for ref in refs if ref}
+
+
+class SessionEvidence(NamedTuple):
+    """The evidence about one session.
+
+    Attributes:
+        session: name of the session.
+        checks: its checks that have ended, in order.
+        edits: its edits, in order.
+        claims: the claims of its agent, in order.
+        alarms: what is wrong in it.
+        messages: number of its agent's messages.
+        unread: those of these in a language without rules, or that were blanked.
+        open_commands: number of commands whose edits nobody can name.
+    """
+
+    session: str
+    checks: tuple[Check, ...]
+    edits: tuple[Edit, ...]
+    claims: tuple[JudgedClaim, ...]
+    alarms: tuple[Alarm, ...]
+    messages: int
+    unread: UnreadMessages
+    open_commands: int
+
+    @property
+    def not_read(self) -> int:
+        """Number of messages that no rule can read."""
+        return self.unread.number
+
+    @property
+    def lacking(self) -> int:
+        """Number of claims that the log speaks against."""
+        return sum(one.verdict in DOUBTED for one in self.claims)
+
+
+def _names(edits: Sequence[Edit]) -> str:
+    names = list(dict.fromkeys(one.name for one in edits))
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(names[:MOST_NAMES]) + more
+
+
+def were_edited(edits: Sequence[Edit]) -> str:
+    return f"{_names(edits)} {'was' if len({one.name for one in edits}) == 1 else 'were'} edited"
+
+
+def ground_of_check(check: Check) -> Ground:
+    return Ground(check.view.id, check.ref, check.view.time, f"{check.phrase} {check.outcome}")
+
+
+def ground_of_edit(edit: Edit) -> Ground:
+    return Ground(edit.call.view.id, "", edit.time, f"{edit.name} edited")
+
+
+def ground_of_call(call: Call) -> Ground:
+    ref = format_ref(call.view.refs[0]) if call.view.refs else ""
+    return Ground(call.view.id, ref, call.view.time, one_line(call.asked, COMMAND_CHARACTERS))
