@@ -105,10 +105,11 @@ def test_more_new_buffers_than_a_page_are_all_found(store: Store) -> None:
     assert known(rows)[:12] == names(*range(110, 99, -1), 29)
 
 
-def test_a_removed_buffer_leaves_the_list_and_the_cursor_its_row(store: Store) -> None:
+def test_a_buffer_that_the_person_removes_leaves_the_list_and_the_cursor_its_row(store: Store) -> None:
     rows = BufferRows()
     read(store, rows)
     rows.move_to(1)
+    rows.let_go(rows.selected)
     store.remove(store.index.buffer(rows.selected), "removed")
     rows.index_changed()
     read(store, rows)

@@ -76,7 +76,7 @@ def test_stderr_that_begins_later_is_seen(store: Store) -> None:
     run(body)
 
 
-def test_a_buffer_that_is_removed_while_open_is_said_and_the_next_one_shown(store: Store) -> None:
+def test_a_buffer_that_is_removed_while_open_is_said_in_its_place(store: Store) -> None:
     add(store, "cmd_00000a", "seq 3", numbered(3))
     removed = add(store, "cmd_00000b", "seq 9", numbered(9))
 
@@ -86,6 +86,8 @@ def test_a_buffer_that_is_removed_while_open_is_said_and_the_next_one_shown(stor
             store.remove(removed, "removed")
             await changed(pilot)
             assert "@cmd_00000b has been removed" in said(pilot)
+            assert "@cmd_00000b was removed" in "".join(text(pilot.app.query_one("#notice")))
+            await press(pilot, "enter", "G", "p", "D", "j")
             assert len(text(viewer(pilot))) == 3
 
     run(body)

@@ -259,9 +259,9 @@ class InspectorApp(FaultTold[None]):
         same = any(os.path.isdir(self._store.local.layout.folder(name)) for name in self._inspector.listed_names())
         what = "The store's index was made anew" if same else "The store was removed and made anew"
         self.notify("All is read again from here on", title=what, markup=False)
-        self._start_afresh()
+        self._start_afresh(keep_cursor=same)
 
-    def _start_afresh(self) -> None:
+    def _start_afresh(self, *, keep_cursor: bool) -> None:
         shown = self.screen_stack
         while len(self.screen_stack) > 1:
             self.pop_screen()
@@ -270,7 +270,7 @@ class InspectorApp(FaultTold[None]):
             self.uninstall_screen("timeline")
             if timeline not in shown:  # else it goes with the others
                 timeline.remove()
-        self._inspector.start_afresh()
+        self._inspector.start_afresh(keep_cursor=keep_cursor)
 
     def on_polling_begun(self, message: messages.PollingBegun) -> None:
         """Say it once, and keep a word of it in the header."""

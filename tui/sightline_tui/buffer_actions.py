@@ -186,4 +186,5 @@ class BufferActions(Screen[None]):
     def action_delete(self) -> None:
         """Delete the selected buffer, once it is confirmed."""
         if self._buffer is not None:
-            buffers.delete(self.app, self._store, self._buffer)
+            let_go = partial(self.query_one(BufferList).rows.let_go, self._buffer.name)
+            buffers.delete(self.app, self._store, self._buffer, let_go)

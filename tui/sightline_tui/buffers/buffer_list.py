@@ -140,12 +140,12 @@ class BufferList(RowTable):
         """Forget all buffers, and read those that the store has now; the cursor may stay on its own."""
         selected = self.rows.selected if keep_cursor else ""
         self.rows = BufferRows(self.rows.order, self.rows.project)
-        self.rows.selected = selected
+        self.rows.seek(selected)
         self._seen = ListSeen(self)
         self._marked = {}
         self._announced, self._drawn = self, None
         if self._terms:
-            self._look_for_best = True
+            self._look_for_best = not selected
             self._filtering.look_for(self._terms, self.rows.entries())
         self._reads.ask()
 
@@ -176,6 +176,7 @@ class BufferList(RowTable):
 
     def filter(self, query: str) -> None:
         """Show only the buffers that a text finds; an empty text shows all."""
+        self._look_for_best = self._look_for_best or query != self._query
         self._query = query
         self._filter_again()
 
@@ -189,7 +190,6 @@ class BufferList(RowTable):
             return
         self._terms = terms
         if terms:
-            self._look_for_best = True
             self._filtering.look_for(terms, self.rows.entries())
             self.expect_filter()
             return

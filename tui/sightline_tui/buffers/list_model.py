@@ -58,6 +58,9 @@ class BufferRows:
         self._held = 0
         self._lowest = 0  # the last row that is needed, with those ahead of it
         self._changed = True
+        self._sought = False  # whether the selected buffer is still to be found among entries that are not read yet
+        self._remains = ""  # the selected buffer, which the store no longer has; its row goes when the cursor leaves it
+        self._let_go = ""  # a buffer whose row goes at once when the store no longer has it
 
     # rows
 
@@ -127,12 +130,38 @@ class BufferRows:
         before = self.selected
         self.cursor = max(0, min(at, len(self) - 1))
         self.selected = self.name(self.cursor)
+        self._clear_away()
         return self.selected != before
 
     def select(self, name: str) -> None:
         """Put the cursor on a buffer, wherever it is."""
         self.selected = name
         self._find_cursor()
+        self._clear_away()
+
+    def seek(self, name: str) -> None:
+        """Put the cursor on a buffer as soon as it has been read."""
+        self.selected, self._sought = name, bool(name)
+
+    def let_go(self, name: str) -> None:
+        """Note that the person has a buffer removed: its row need not stay under the cursor."""
+        self._let_go = name
+
+    def _clear_away(self) -> None:
+        """Forget the buffer that the store no longer has, once the cursor has left it."""
+        if self._remains and self._remains != self.selected:
+            self._drop({self._remains})
+            self._remains = ""
+            self._find_cursor()
+
+    def _drop(self, names: set[str]) -> None:
+        self.catalog.drop(names)
+        if self.matches is not None and names:
+            self.matches = self.matches.without(names)
+            self._version += 1
+        for name in names:
+            self._records.pop(name, None)
+            self._parts.pop(self._wholes.get(name, ""), None)
 
     def set_order(self, order: ListOrder) -> None:
         """Sort the rows; the cursor stays on its buffer."""
@@ -187,7 +216,7 @@ class BufferRows:
             last: last row on the screen.
             everything: whether all entries are needed, as for a filter or an order other than the store's.
         """
-        everything = everything or not self._order.is_usual
+        everything = everything or not self._order.is_usual or self._sought
         names = self._unread(self._wanted(first, last))
         self._lowest = sys.maxsize if everything else max(last, self.cursor) + AHEAD_ROWS
         lacking = 0
@@ -215,7 +244,8 @@ class BufferRows:
         return tuple(
             name
             for name in dict.fromkeys(names)
-            if name and " " not in name and (name in self._stale or name not in self._records)
+            if name and " " not in name and name != self._remains
+            if name in self._stale or name not in self._records
         )
 
     def put_records(self, records: Mapping[str, Buffer]) -> None:
@@ -256,24 +286,28 @@ class BufferRows:
         version = self.catalog.version
         self.catalog.put_newer(answer.newer)
         self.catalog.put_older(answer.older, complete=answer.complete)
-        self.catalog.drop(answer.gone)
+        gone = answer.gone - {self._keep_remains(answer.gone)}
+        self._drop(gone)
         self.catalog.renew(answer.records.values())
-        if self.matches is not None and answer.gone:
-            self.matches = self.matches.without(answer.gone)
-            self._version += 1
         arranged = self._version
         self._note_wholes(answer.wholes)
         self.put_records(answer.records)
-        for name in answer.gone:
-            self._records.pop(name, None)
-            self._parts.pop(self._wholes.get(name, ""), None)
         self._forget_entries(max(self._lowest, last + AHEAD_ROWS, self.cursor + AHEAD_ROWS))
-        moved = answer.newer or answer.gone or (version != self.catalog.version and not self._order.is_usual)
-        if arranged != self._version or (moved and (self.matches is None or answer.gone)):
+        moved = answer.newer or gone or (version != self.catalog.version and not self._order.is_usual)
+        if arranged != self._version or (moved and (self.matches is None or gone)):
             self._find_cursor()
         if not self.selected:
             self._begin()
         return self.cursor - before
+
+    def _keep_remains(self, gone: set[str]) -> str:
+        """The selected buffer, if it is among those that are gone: its row stays until the cursor leaves it."""
+        left = self._records.get(self.selected)
+        if self.selected not in gone or left is None or self.selected == self._let_go:
+            return ""
+        self._records[self.selected] = left._replace(state="evicted")
+        self._remains = self.selected
+        return self.selected
 
     def _forget_records(self) -> None:
         for name in list(self._records)[: max(len(self._records) - RECORDS_KEPT, 0)]:
@@ -305,13 +339,23 @@ class BufferRows:
             matches: the best first; None to end the filter.
             best: whether the cursor goes to the best one instead of staying on its buffer.
         """
-        self.matches = matches
+        self.matches = matches if matches is None or best else self._with_selected(matches)
         self._version += 1
         if best:
             self.move_to(0)
             self._begin()
         else:
             self._find_cursor()
+
+    def _with_selected(self, matches: Entries) -> Entries:
+        """Matches with the selected buffer in the cursor's row, if the filter does not find it (any more)."""
+        entries = self.catalog.entries
+        at = entries.position(self.selected) if self.selected and " " not in self.selected else -1
+        if at < 0 or matches.columns is not entries.columns or matches.position(self.selected) >= 0:
+            return matches
+        places = matches.places[:]
+        places.insert(self.cursor, entries.places[at])
+        return Entries(matches.columns, places)
 
     def _begin(self) -> None:
         """Put the cursor where it is, or from a heading on the first buffer below."""
@@ -326,8 +370,9 @@ class BufferRows:
             return
         at = self._position(self.selected)
         if at >= 0:
-            self.cursor = at
-        else:
+            self.cursor, self._sought = at, False
+        elif not self._sought or self.catalog.complete:
+            self._sought = False
             self.move_to(self.cursor)
 
     def _position(self, name: str) -> int:

@@ -86,8 +86,8 @@ async def pin(app: App[None], store: Reading, buffer: Buffer) -> None:
         app.notify(f"{said.format(buffer.ref)}; the same key undoes it", markup=False)
 
 
-def delete(app: App[None], store: Reading, buffer: Buffer) -> None:
-    """Delete a buffer, once it is confirmed. What agents were shown of it stays in the log."""
+def delete(app: App[None], store: Reading, buffer: Buffer, confirmed: Callable[[], None]) -> None:
+    """Delete a buffer, once it is confirmed; before that call `confirmed`. What agents were shown of it stays."""
     if _is_elsewhere(app, buffer):
         return
     if buffer.state == "evicted":
@@ -96,6 +96,7 @@ def delete(app: App[None], store: Reading, buffer: Buffer) -> None:
 
     def answered(yes: bool | None) -> None:
         if yes:
+            confirmed()
             app.run_worker(_done(app, lambda: retention.remove(store.local, [buffer])))
 
     held = f"{counted(buffer.lines, 'line')}, {human_bytes(buffer.bytes)}" + (", pinned" if buffer.pinned else "")
