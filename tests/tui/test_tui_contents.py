@@ -109,7 +109,7 @@ def test_it_searches_while_one_types(store: Store) -> None:
 
 
 def test_a_search_can_be_stopped(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    def endless(store: Store, pattern: str, tell: object, *, cancel: contents.Cancel) -> bool:
+    def endless(store: Store, pattern: str, tell: object, *, cancel: contents.Cancel, project: object) -> bool:
         while True:
             cancel.check()
             threading.Event().wait(0.005)  # or nobody else comes to do anything

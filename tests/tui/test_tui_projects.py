@@ -1,13 +1,25 @@
 """Projects in the inspector: the one that is looked at, all of them, and the choice between them."""
 
+from pathlib import Path
+
 import pytest
 
+from benchmarks.evidence.sessions import SESSIONS
+from benchmarks.evidence.transcripts import write_transcript
+from sightline.agents.past_sessions.importer import Importer
 from sightline.base.project import project_of
+from sightline.harnesses.formats import find_sources
+from sightline.log.notes import write_note
 from sightline.store import Store
 from sightline_tui import misses
 from sightline_tui.app import InspectorApp
+from sightline_tui.common.bar import Bar
+from sightline_tui.common.sessions import person_session
+from tests.tui.audit_kit import ask
 from tests.tui.test_tui_audit import BROKEN
 from tests.tui.tui_kit import NOW, add, buffers, press, rest, run, text, until
+
+FORGETFUL = next(one for one in SESSIONS if one.name == "it fails, is compacted, edits, and claims success")
 
 
 @pytest.fixture(autouse=True)
@@ -64,5 +76,54 @@ def test_a_project_that_was_imported_below_all_others_is_listed(filled: Store) -
             add(filled, "cmd_00000e", "make", BROKEN, exit_code=2, cwd="/nowhere/attic")
             buffers(pilot).store_changed(index=True, live=frozenset())
             await until(pilot, lambda: len(buffers(pilot).rows) == 2)
+
+    run(body)
+
+
+def test_a_search_through_all_outputs_keeps_to_the_project_and_says_so(filled: Store) -> None:
+    async def body() -> None:
+        project = project_of("/nowhere/shop", filled.index.folders())
+        app = InspectorApp(filled, project=project, clock=lambda: NOW, live=False)
+        async with app.run_test(size=(120, 36), notifications=True) as pilot:
+            await rest(pilot)
+            await press(pilot, *"//error", "enter")
+            title = app.screen.query_one("#list-title")
+            await until(pilot, lambda: "in 1 buffer" in text(title)[0])
+            assert "shop" in text(title)[0]
+            await press(pilot, "asterisk")
+            await until(pilot, lambda: "in 2 buffers" in text(title)[0])
+            assert "shop" not in text(title)[0]
+
+    run(body)
+
+
+@pytest.mark.parametrize(
+    ("key", "rows", "of_others"),
+    [
+        ("K", "#claims", "All tests pass."),
+        ("A", "#notes", "look at the till"),
+        ("W", "#sessions", "claude-code-5e55"),
+        ("t", "#calls", "cmd_00000c"),
+    ],
+)
+def test_each_screen_keeps_to_the_project_and_one_key_widens_it(
+    filled: Store, tmp_path: Path, key: str, rows: str, of_others: str
+) -> None:
+    write_transcript(FORGETFUL.harness, "5e55", FORGETFUL.steps, str(tmp_path))
+    Importer(filled).run(find_sources(str(tmp_path / FORGETFUL.harness)))
+    ask(filled, filled.index.buffer("cmd_00000c"), [(1, 1)])
+    write_note(filled, person_session(), filled.resolve("@cmd_00000c:1"), "look at the till")
+
+    async def body() -> None:
+        project = project_of("/nowhere/shop", filled.index.folders())
+        app = InspectorApp(filled, project=project, clock=lambda: NOW, live=False)
+        async with app.run_test(size=(120, 36), notifications=True) as pilot:
+            await rest(pilot)
+            await press(pilot, key)
+            assert " shop" in text(app.screen.query_one(Bar))[0]
+            assert of_others not in "".join(text(app.screen.query_one(rows)))
+            await press(pilot, "asterisk")
+            await until(pilot, lambda: of_others in "".join(text(app.screen.query_one(rows))))
+            assert "all projects" in text(app.screen.query_one(Bar))[0]
 
     run(body)

@@ -272,6 +272,13 @@ class InspectorApp(FaultTold[None]):
                 timeline.remove()
         self._inspector.start_afresh(keep_cursor=keep_cursor)
 
+    def action_switch_scope(self) -> None:
+        """Show all projects, or again the one before, on each screen that is open."""
+        project = self._inspector.switch_scope()
+        for screen in self.screen_stack[1:]:
+            if (show := getattr(screen, "show_project", None)) is not None:
+                show(project)
+
     def on_polling_begun(self, message: messages.PollingBegun) -> None:
         """Say it once, and keep a word of it in the header."""
         self._inspector.polling_begun()

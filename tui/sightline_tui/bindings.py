@@ -10,6 +10,7 @@ from sightline_tui.buffer_actions import BufferActions
 from sightline_tui.buffers.buffer_list import BufferList
 from sightline_tui.buffers.found_lines import FoundLines
 from sightline_tui.common.row_view import RowView
+from sightline_tui.common.scoped_screen import ScopedScreen
 from sightline_tui.common.text_rows import TextRows
 from sightline_tui.diff.diff_view import DiffView
 from sightline_tui.diff.screen import DiffScreen
@@ -31,7 +32,7 @@ from sightline_tui.timeline.sessions_screen import SessionsScreen
 from sightline_tui.viewer.viewer import Viewer
 
 _SCREENS = (Inspector, BufferActions, DiffScreen, InfoScreen, JsonScreen, ShownScreen)
-_AUDIT_SCREENS = (BriefScreen, ClaimsScreen, TimelineScreen, ReplayScreen, SessionsScreen, NotesScreen)
+_AUDIT_SCREENS = (ScopedScreen, BriefScreen, ClaimsScreen, TimelineScreen, ReplayScreen, SessionsScreen, NotesScreen)
 _PANES = (BufferList, FoundLines, Viewer, DiffView, JsonView, QueryInput, ResultPane, RowView, TextRows)
 _AUDIT_PANES = (BriefRows, ClaimRows, GroundRows, CallRows, CoverageRows, SessionRows, SessionFactRows, NoteRows)
 

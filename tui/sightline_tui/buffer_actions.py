@@ -130,7 +130,7 @@ class BufferActions(Screen[None]):
 
     def action_claims(self) -> None:
         """Show what agents claim, and the runs and edits that bear on it."""
-        self.app.push_screen(evidence.ClaimsScreen(self._store))
+        self.app.push_screen(evidence.ClaimsScreen(self._store, self._project))
 
     def action_timeline(self) -> None:
         """Show what was asked, call by call."""
@@ -176,7 +176,7 @@ class BufferActions(Screen[None]):
 
     def action_notes(self) -> None:
         """List the remarks."""
-        self.app.push_screen(notes.NotesScreen(self._store, clock=self._clock))
+        self.app.push_screen(notes.NotesScreen(self._store, self._project, clock=self._clock))
 
     def action_pin(self) -> None:
         """Pin the selected buffer, so that no limit evicts it, or unpin it."""

@@ -58,7 +58,7 @@ class Inspector(BufferActions):
             Binding("less_than_sign", "resize(-1)", "Smaller list", show=False),
             Binding("greater_than_sign", "resize(1)", "Larger list", show=False),
             Binding("c", "choose_project", "Project", show=False),
-            Binding("asterisk", "all_projects", "All projects, or the one before", key_display="*", show=False),
+            Binding("asterisk", "app.switch_scope", "All projects, or the one before", key_display="*", show=False),
             Binding("escape", "clear_filter", "Clear the filter", show=False),
         ],
     )
@@ -498,9 +498,10 @@ class Inspector(BufferActions):
 
         self.app.push_screen(late.ProjectChoice(self._store), choose)
 
-    def action_all_projects(self) -> None:
-        """Show the outputs of all projects, or again of the one before."""
+    def switch_scope(self) -> Project | None:
+        """Show the outputs of all projects, or again of the one before; return the scope that is shown now."""
         self.show_project(None if self._project else self._project_before)
+        return self._project
 
     def show_project(self, project: Project | None) -> None:
         """Show the outputs of one project, or of all."""
@@ -511,6 +512,8 @@ class Inspector(BufferActions):
         self.query_one(Header).show_scope(self._scope_name)
         self.query_one(BufferList).show_project(project)
         self._misses.start_afresh(project)
+        if self._contents is not None:
+            self._contents.show_project(project)
 
     # the split between the panes
 
@@ -587,7 +590,7 @@ class Inspector(BufferActions):
         return self._contents is not None and self._contents.is_open
 
     def _make_contents(self) -> "buffers.Contents":
-        return buffers.Contents(self, self._store)
+        return buffers.Contents(self, self._store, self._project)
 
     def _leave_contents(self, contents: "buffers.Contents") -> None:
         shown, had_focus = self.query_one(BufferList), self.focused is self.query_one("#found")

@@ -11,6 +11,7 @@ from itertools import islice
 
 from sightline.base.errors import SightlineError
 from sightline.base.private_files import open_stored
+from sightline.base.project import Project
 from sightline.base.records import Buffer
 from sightline.light.named_tuple import NamedTuple
 from sightline.search.engine import RG, SEARCH_SECONDS, check_pattern, pattern_of, run_engine
@@ -72,9 +73,15 @@ def may_lack(lines: Sequence[FoundLine]) -> bool:
 
 
 def search_contents(
-    store: Reading, pattern: str, tell: Callable[[SearchProgress], None], *, cancel: Cancel, use_ripgrep: bool = True
+    store: Reading,
+    pattern: str,
+    tell: Callable[[SearchProgress], None],
+    *,
+    cancel: Cancel,
+    project: Project | None = None,
+    use_ripgrep: bool = True,
 ) -> bool:
-    """Search every output of a store.
+    """Search every output of a store, or of one project.
 
     Letters match in either case unless the pattern has a capital.
 
@@ -83,6 +90,7 @@ def search_contents(
         pattern: a regular expression, or plain text if it is not a valid one.
         tell: called in this thread for each buffer with matches, and now and then for the others.
         cancel: cancels it from another thread.
+        project: the only one whose outputs are searched; None for all.
         use_ripgrep: whether ripgrep may be used if it is there.
 
     Returns:
@@ -97,7 +105,7 @@ def search_contents(
     ignore_case = pattern == pattern.lower()
     look = _ripgrep_look(pattern, ignore_case, cancel) if use_ripgrep and ripgrep() else None
     left, searched = LINES, 0
-    for batch in _batches(_outputs(store)):
+    for batch in _batches(_outputs(store, project)):
         found = look(batch) if look else _each(store, batch, pattern, ignore_case, cancel)
         for buffer, lines in found:
             left -= len(lines)
@@ -115,10 +123,10 @@ class _Output(NamedTuple):
     path: str
 
 
-def _outputs(store: Reading) -> Iterator[_Output]:
-    """Yield every stream of every buffer that has bytes, most recently used first."""
+def _outputs(store: Reading, project: Project | None) -> Iterator[_Output]:
+    """Yield every stream of every buffer of the project that has bytes, most recently used first."""
     before: int | None = None
-    while page := store.listed(_PAGE, before=before):
+    while page := store.listed(_PAGE, before=before, project=project):
         for item in page:
             yield from _outputs_of(store, item.buffer)
         before = page[-1].used

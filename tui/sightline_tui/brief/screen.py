@@ -15,8 +15,9 @@ from sightline_tui.common.bar import Bar
 from sightline_tui.common.clipboard import copy
 from sightline_tui.common.key_bar import KeyBar
 from sightline_tui.common.keys import named
+from sightline_tui.common.scoped_screen import ScopedScreen
 from sightline_tui.common.store_read import StoreRead
-from sightline_tui.common.store_screen import StoreScreen, go_to
+from sightline_tui.common.store_screen import go_to
 from sightline_tui.common.strips import StripPart
 from sightline_tui.common.theme import load_style
 from sightline_tui.common.visible_text import title
@@ -24,7 +25,7 @@ from sightline_tui.common.visible_text import title
 _SPANS = ((0.0, "ever"), (3600.0, "the last hour"), (86_400.0, "the last day"), (604_800.0, "the last week"))
 
 
-class BriefScreen(StoreScreen[None]):
+class BriefScreen(ScopedScreen[None]):
     """A screen that sums up what happened."""
 
     CSS_PATH = "brief.tcss"
@@ -42,9 +43,8 @@ class BriefScreen(StoreScreen[None]):
         self, store: Reading, project: Project | None = None, *, clock: Callable[[], float] = time.time
     ) -> None:
         """Make the screen; of one project, or of all."""
-        super().__init__()
+        super().__init__(project)
         self._store = store
-        self._project = project
         self._clock = clock
         self._span = 0
         self._brief: Brief | None = None
@@ -69,8 +69,8 @@ class BriefScreen(StoreScreen[None]):
 
     def _plan(self) -> Callable[[], Brief]:
         seconds = _SPANS[self._span][0]
-        since = self._clock() - seconds if seconds else 0.0
-        return lambda: make_brief(self._store, project=self._project, since=since)
+        since, project = self._clock() - seconds if seconds else 0.0, self._project
+        return lambda: make_brief(self._store, project=project, since=since)
 
     def _take(self, brief: Brief) -> None:
         self._brief = brief

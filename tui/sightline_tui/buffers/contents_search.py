@@ -9,6 +9,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from sightline.base.errors import SightlineError
+from sightline.base.project import Project
 from sightline.search.contents import LINES, SearchProgress, may_lack, search_contents
 from sightline.search.errors import Cancelled
 from sightline.search.processes import Cancel
@@ -22,6 +23,7 @@ from sightline_tui.common.places import FoundPlace, viewer_line
 from sightline_tui.common.store_errors import STORE_ERRORS
 from sightline_tui.common.store_read import StoreRead
 from sightline_tui.common.theme import load_style
+from sightline_tui.common.visible_text import title
 
 SETTLE_SECONDS = 0.15  # to wait after the last key; Enter does not wait
 _LEAST_LETTERS = 2  # a single letter is in nearly every line
@@ -35,12 +37,13 @@ class Contents:
         pattern: what is looked for.
     """
 
-    def __init__(self, screen: Screen[None], store: Reading) -> None:
+    def __init__(self, screen: Screen[None], store: Reading, project: Project | None) -> None:
         """Put the list of found lines below the list of buffers, out of sight."""
         load_style(screen.app, "common/row_view")
         load_style(screen.app, "buffers/found_lines")
         self._screen = screen
         self._store = store
+        self._project = project
         self._lines = FoundLines()
         self._lines.display = False
         screen.query_one("#left").mount(self._lines)
@@ -74,6 +77,13 @@ class Contents:
         """Search for the text now, however short it is, since it is complete."""
         if self._timer is not None or (self.pattern and self._cancel is None):
             self._begin()
+
+    def show_project(self, project: Project | None) -> None:
+        """Search another project's outputs, or all; a search that is open begins anew."""
+        self._project = project
+        if self.is_open:
+            self.typed(self.pattern)
+            self.meant()
 
     def close(self) -> None:
         """Show the list of buffers again."""
@@ -132,9 +142,9 @@ class Contents:
         self._lacks = False
         self._lines.begin("Searching…")
         self._tell("searching…")
-        cancel, turn, pattern = Cancel(), self._turn, self.pattern
+        cancel, turn, pattern, project = Cancel(), self._turn, self.pattern, self._project
         self._cancel = cancel
-        self._screen.run_worker(lambda: self._search(pattern, cancel, turn), thread=True, name="contents")
+        self._screen.run_worker(lambda: self._search(pattern, project, cancel, turn), thread=True, name="contents")
 
     def end(self) -> None:
         """Give up the running search."""
@@ -146,14 +156,14 @@ class Contents:
             self._cancel.cancel()
             self._cancel = None
 
-    def _search(self, pattern: str, cancel: Cancel, turn: int) -> None:
+    def _search(self, pattern: str, project: Project | None, cancel: Cancel, turn: int) -> None:
         """Search, in a thread of its own."""
 
         def tell(progress: SearchProgress | None, ended: str | None = None) -> None:
             self._screen.post_message(ContentsSearched(turn, progress, ended))
 
         try:
-            whole = search_contents(self._store, pattern, tell, cancel=cancel)
+            whole = search_contents(self._store, pattern, tell, cancel=cancel, project=project)
         except Cancelled:
             return
         except SightlineError as error:
@@ -166,5 +176,6 @@ class Contents:
     def _tell(self, how: str) -> None:
         lines = ("at least " if self._lacks else "") + counted(self._found, "line")
         found = f"{lines} in {counted(self._buffers, 'buffer')}" if self.pattern else ""
-        outcome = " · ".join(part for part in (how, found) if part)
+        scope = title(self._project.name) if self._project else ""
+        outcome = " · ".join(part for part in (scope, how, found) if part)
         self._screen.query_one(ListTitle).searched(self.pattern, outcome)

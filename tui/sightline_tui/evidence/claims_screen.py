@@ -11,15 +11,18 @@ from textual.containers import Container
 from sightline.audit.buffer_failures import failures_if_quick
 from sightline.audit.evidence.evidence_records import NO_MESSAGES, Ground, SessionEvidence
 from sightline.audit.evidence.session_evidence import evidence_of
+from sightline.audit.project_scope import sessions_in
 from sightline.base.errors import SightlineError
+from sightline.base.project import Project
 from sightline.log.session_list import list_sessions
 from sightline.log.sessions import is_onlooker
 from sightline.store import Reading
 from sightline_tui.common.bar import Bar
 from sightline_tui.common.key_bar import KeyBar
 from sightline_tui.common.keys import named
+from sightline_tui.common.scoped_screen import ScopedScreen
 from sightline_tui.common.store_read import StoreRead
-from sightline_tui.common.store_screen import StoreScreen, go_to
+from sightline_tui.common.store_screen import go_to
 from sightline_tui.common.strips import StripPart
 from sightline_tui.common.theme import load_style
 from sightline_tui.evidence.claim_rows import ClaimRow, ClaimRows, GroundRows, claim_rows, told_of
@@ -27,7 +30,7 @@ from sightline_tui.evidence.claim_rows import ClaimRow, ClaimRows, GroundRows, c
 _WIDE_COLUMNS = 110
 
 
-class ClaimsScreen(StoreScreen[None]):
+class ClaimsScreen(ScopedScreen[None]):
     """What agents say of their work, compared with what their sessions ran, edited and saw."""
 
     CSS_PATH = "claims.tcss"
@@ -40,9 +43,9 @@ class ClaimsScreen(StoreScreen[None]):
         ],
     )
 
-    def __init__(self, store: Reading) -> None:
-        """Make the screen; of the newest sessions."""
-        super().__init__()
+    def __init__(self, store: Reading, project: Project | None = None) -> None:
+        """Make the screen; of the sessions of one project, or of all."""
+        super().__init__(project)
         self._store = store
         self._found: list[SessionEvidence] | None = None
         self._reads: StoreRead[tuple[list[SessionEvidence], dict[str, str]]] = StoreRead(self, self._plan, self._take)
@@ -67,11 +70,13 @@ class ClaimsScreen(StoreScreen[None]):
         self._reads.ask()
 
     def _plan(self) -> Callable[[], tuple[list[SessionEvidence], dict[str, str]]]:
-        return self._find
+        project = self._project
+        return lambda: self._find(project)
 
-    def _find(self) -> tuple[list[SessionEvidence], dict[str, str]]:
-        """Find the claims of all sessions of agents, and what to call these."""
-        sessions = [one for one in list_sessions(self._store) if not is_onlooker(one.session)]
+    def _find(self, project: Project | None) -> tuple[list[SessionEvidence], dict[str, str]]:
+        """Find the claims of all sessions of agents in a project, and what to call these."""
+        agents = (one for one in list_sessions(self._store) if not is_onlooker(one.session))
+        sessions = sessions_in(self._store, agents, project)
         found = [evidence_of(self._store, one.session) for one in sessions]
         return [one for one in found if one.messages or one.alarms], {one.session.name: one.name for one in sessions}
 
@@ -87,7 +92,7 @@ class ClaimsScreen(StoreScreen[None]):
         """Show how many claims are not supported."""
         self.set_class(self.size.width >= _WIDE_COLUMNS, "-wide")
         told = told_of(self._found) if self._found is not None else [StripPart("…", "dim")]
-        head = [StripPart(" ◉ ", "accent"), StripPart("Claims", "strong"), StripPart("  ·  ", "dim"), *told]
+        head = [*self.head("Claims"), StripPart("  ·  ", "dim"), *told]
         self.query_one("#claims-head", Bar).say((head, ()))
 
     def on_claim_rows_pointed(self, message: ClaimRows.Pointed) -> None:

@@ -9,6 +9,8 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
+from sightline.audit.project_scope import notes_in
+from sightline.base.project import Project
 from sightline.base.records import Note
 from sightline.base.refs import host_of, parse_ref
 from sightline.log.notes import list_notes, send_note, withdraw_note
@@ -19,10 +21,11 @@ from sightline_tui.common.clipboard import copy
 from sightline_tui.common.key_bar import KeyBar
 from sightline_tui.common.keys import named
 from sightline_tui.common.phrases import counted
+from sightline_tui.common.scoped_screen import ScopedScreen
 from sightline_tui.common.sessions import person_session
 from sightline_tui.common.store_errors import STORE_ERRORS, tell
 from sightline_tui.common.store_read import StoreRead
-from sightline_tui.common.store_screen import StoreScreen, go_to
+from sightline_tui.common.store_screen import go_to
 from sightline_tui.common.strips import StripPart
 from sightline_tui.common.theme import load_style
 from sightline_tui.common.visible_text import title
@@ -33,8 +36,8 @@ from sightline_tui.notes.note_rows import DELIVERED, KEPT, WAITING, NoteRows
 from sightline_tui.notes.note_screen import Excerpt, NoteScreen, Recipient, WrittenNote
 
 
-class NotesScreen(StoreScreen[None]):
-    """All notes, the newest first."""
+class NotesScreen(ScopedScreen[None]):
+    """The notes of a project, or of all, the newest first."""
 
     CSS_PATH = "notes.tcss"
     AUTO_FOCUS = "#notes"
@@ -48,8 +51,10 @@ class NotesScreen(StoreScreen[None]):
         ],
     )
 
-    def __init__(self, store: Reading, *, clock: Callable[[], float] = time.time) -> None:
-        super().__init__()
+    def __init__(
+        self, store: Reading, project: Project | None = None, *, clock: Callable[[], float] = time.time
+    ) -> None:
+        super().__init__(project)
         self._store = store
         self._clock = clock
         self._notes: list[Note] | None = None
@@ -72,7 +77,8 @@ class NotesScreen(StoreScreen[None]):
         self._reads.ask()
 
     def _plan(self) -> Callable[[], list[Note]]:
-        return lambda: list_notes(self._store)[::-1]
+        project = self._project
+        return lambda: notes_in(self._store, list_notes(self._store), project)[::-1]
 
     def _take(self, notes: list[Note]) -> None:
         self._notes = notes
@@ -93,11 +99,7 @@ class NotesScreen(StoreScreen[None]):
             StripPart(f"{WAITING} {waiting:,} waiting  ", "accent" if waiting else "dim"),
             StripPart(f"{DELIVERED} {delivered:,} delivered ", "ok" if delivered else "dim"),
         ]
-        head = [
-            StripPart(" ◉ ", "accent"),
-            StripPart("Notes", "strong"),
-            StripPart(f"  {counted(len(notes), 'note')}", "dim"),
-        ]
+        head = [*self.head("Notes"), StripPart(f"  {counted(len(notes), 'note')}", "dim")]
         self.query_one("#notes-head", Bar).say((head, marks))
         self.query_one("#notes-detail", Bar).say(*((row, ()) for row in self._detail()))
 

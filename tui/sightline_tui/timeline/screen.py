@@ -24,9 +24,10 @@ from sightline_tui.common.key_bar import KeyBar
 from sightline_tui.common.keys import named
 from sightline_tui.common.messages import BeginningWanted, LineChosen, ViewChosen
 from sightline_tui.common.prompt import Asks, Prompt
+from sightline_tui.common.scoped_screen import ScopedScreen
 from sightline_tui.common.store_errors import STORE_ERRORS, tell
 from sightline_tui.common.store_read import StoreRead, is_whole
-from sightline_tui.common.store_screen import StoreScreen, go_to
+from sightline_tui.common.store_screen import go_to
 from sightline_tui.common.strips import StripPart
 from sightline_tui.common.theme import load_style
 from sightline_tui.common.visible_text import title
@@ -42,7 +43,7 @@ ALL = None
 TIMES_ROWS = 35  # rows of a screen that has room for the histogram
 
 
-class TimelineScreen(StoreScreen[None]):
+class TimelineScreen(ScopedScreen[None]):
     """Calls of one session or of all; above them their totals, and below them the call under the cursor."""
 
     CSS_PATH = "timeline.tcss"
@@ -82,11 +83,10 @@ class TimelineScreen(StoreScreen[None]):
             project: the only project; None for all.
             clock: the time, by which calls count as today's.
         """
-        super().__init__()
+        super().__init__(project)
         self._store = store
         self._clock = clock
         self._session = session
-        self._project = project
         self._typed = self._keyed = CallFilter()
         self._reader = CallReader(store, session, project)
         self._totalling = TotalsReader(store, session, project)
@@ -251,8 +251,7 @@ class TimelineScreen(StoreScreen[None]):
 
     def _head(self, calls: CallRows) -> tuple[list[StripPart], list[StripPart]]:
         whose = self.session_title(self._session) if self._session is not None else "all sessions"
-        scope = [StripPart(f"  {title(self._project.name)}", "strong")] if self._project else []
-        left = [StripPart(" ◉ ", "accent"), StripPart("Timeline", "strong"), *scope, StripPart(f"  {title(whose)}")]
+        left = [*self.head("Timeline"), StripPart(f"  {title(whose)}")]
         if told := filters.told(self.wanted):
             found = f"{len(calls.rows):,} match" + ("es" if len(calls.rows) == 1 else "")
             left += [StripPart("  / ", "accent"), StripPart(title(told)), StripPart(f"  {found}", "dim")]

@@ -24,12 +24,12 @@ from sightline_tui.common.keys import named
 from sightline_tui.common.messages import BeginningWanted, SessionFollowed
 from sightline_tui.common.phrases import MARKS, counted
 from sightline_tui.common.prompt import Asks, Prompt
+from sightline_tui.common.scoped_screen import ScopedScreen
 from sightline_tui.common.store_errors import STORE_ERRORS, tell
 from sightline_tui.common.store_read import StoreRead
-from sightline_tui.common.store_screen import StoreScreen, go_to
+from sightline_tui.common.store_screen import go_to
 from sightline_tui.common.strips import StripPart
 from sightline_tui.common.theme import load_style
-from sightline_tui.common.visible_text import title
 from sightline_tui.timeline.board_reader import Board, BoardReader
 from sightline_tui.timeline.session_parts import FactRow, SessionDetails, fact_rows, heading_parts
 from sightline_tui.timeline.session_rows import SessionFactRows, SessionRows
@@ -43,7 +43,7 @@ _MOST_MISSED = 50  # missed failures of one session that its panel lists
 _NOBODY = Board((), False)  # before anything is read
 
 
-class SessionsScreen(StoreScreen[tuple[str | None]]):
+class SessionsScreen(ScopedScreen[tuple[str | None]]):
     """Sessions, and one in full. It answers with (name,) of the chosen one, (None,) for all, None for no change."""
 
     CSS_PATH = "sessions.tcss"
@@ -76,9 +76,8 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
             clock: the time from which ages are counted.
             chosen: the session that the timeline shows; None for all.
         """
-        super().__init__()
+        super().__init__(project)
         self._store = store
-        self._project = project
         self._clock = clock
         self._chosen = chosen
         self._reader = BoardReader(store, project)
@@ -105,6 +104,11 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
         self.set_interval(_TICK_SECONDS, self._tick)
         self.tell()
         self.read()
+
+    def show_project(self, project: Project | None) -> None:
+        """Show the sessions of another project, or of all."""
+        self._reader = BoardReader(self._store, project)
+        super().show_project(project)
 
     def read(self) -> None:
         """Read the sessions again."""
@@ -154,10 +158,9 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
     def tell(self) -> None:
         """Show how many sessions there are, and the headings."""
         agents = self._board.agents
-        scope = [StripPart(f"  {title(self._project.name)}", "strong")] if self._project else []
         at_work = sum(bool(one.running) for one in agents)
         running = [StripPart(f"  {MARKS['running']} {at_work:,} at work", "running")] if at_work else []
-        head = [StripPart(" ◉ ", "accent"), StripPart("Sessions", "strong"), *scope, *running]
+        head = [*self.head("Sessions"), *running]
         count = [StripPart(f"{counted(len(agents), 'session')} ", "dim")]
         self.query_one("#sessions-head", Bar).say((head, count))
         left = self.query_one(SessionRows)
