@@ -242,8 +242,8 @@ class Timeline:
         """Return commands and calls of tools without a reply yet, from their start on, ended or not."""
         return [
             Call(IndexedView(_unanswered_view(buffer), 0, 0), buffer, {}, 0, 0)
-            for buffer in ([] if self._behind else self._store.index.unanswered())
-            if self._session in (None, buffer.session) and buffer.created >= self._since
+            for buffer in ([] if self._behind else self._store.index.unanswered(self._session))
+            if buffer.created >= self._since
         ]
 
     def _refreshed(self, call: Call) -> Call:

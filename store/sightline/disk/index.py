@@ -480,11 +480,13 @@ class Index(VerdictIndex):
         rows = self._db.rows(f"SELECT {_COLUMNS} FROM buffers WHERE state = 'running'")  # noqa: S608
         return self._each(_buffer, rows)
 
-    def unanswered(self) -> list[Buffer]:
-        """Return commands and calls of tools that run, or broke off, without any view of them."""
+    def unanswered(self, session: str | None = None) -> list[Buffer]:
+        """Return commands and calls of tools that run, or broke off, without any view of them; or only a session's."""
+        of_session, parameters = ("session = ? AND ", (session,)) if session is not None else ("", ())
         rows = self._db.rows(
-            f"SELECT {_COLUMNS} FROM buffers WHERE state IN ('running', 'interrupted')"  # noqa: S608
-            " AND kind IN ('cmd', 'tool') AND origin = '' AND NOT EXISTS (SELECT 1 FROM views_of WHERE buffer = name)"
+            f"SELECT {_COLUMNS} FROM buffers WHERE {of_session}state IN ('running', 'interrupted')"  # noqa: S608
+            " AND kind IN ('cmd', 'tool') AND origin = '' AND NOT EXISTS (SELECT 1 FROM views_of WHERE buffer = name)",
+            parameters,
         )
         return self._each(_buffer, rows)
 

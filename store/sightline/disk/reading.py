@@ -145,8 +145,8 @@ class Rows(Protocol):
     def unfiltered(self) -> dict[str, str]:
         """Map the name of a command's buffer to the name of the buffer with its filters' input."""
 
-    def unanswered(self) -> list[Buffer]:
-        """Return commands and calls of tools that run, or broke off, without any view of them."""
+    def unanswered(self, session: str | None = None) -> list[Buffer]:
+        """Return commands and calls of tools that run, or broke off, without any view of them; or only a session's."""
 
     def previous_run(self, buffer: Buffer, *, anywhere: bool = False) -> Buffer | None:
         """Return the newest older buffer of the same command, in the same folder or, with ``anywhere``, in any."""
@@ -159,6 +159,9 @@ class Rows(Protocol):
 
     def sessions(self) -> list[Session]:
         """Return all sessions, the newest first."""
+
+    def relatives(self, session: Session) -> list[str]:
+        """Return the names of a session's helpers, or of the session whose helper it is, which share its id."""
 
     def session_counts(self) -> dict[str, SessionCounts]:
         """Return what each session asked and captured, by name."""

@@ -156,6 +156,15 @@ class ViewIndex:
         rows = self._db.rows(f"SELECT {_SESSION} FROM sessions ORDER BY started DESC")  # noqa: S608
         return self._each(_session, rows)
 
+    def relatives(self, session: Session) -> list[str]:
+        """Return the names of a session's helpers, or of the session whose helper it is, which share its id."""
+        rows = self._db.rows(
+            "SELECT name FROM sessions WHERE harness_id = ? AND harness_id <> '' AND harness = ? AND name <> ?"
+            " ORDER BY started DESC",
+            (session.harness_id, session.harness, session.name),
+        )
+        return [str(name) for (name,) in rows]
+
     def session_counts(self) -> dict[str, SessionCounts]:
         """Return what each session asked and captured, by name; a session that only did one of these is included."""
         found: dict[str, SessionCounts] = {}

@@ -86,17 +86,15 @@ class Encoded(NamedTuple):
     def kept(cls, entry: dict[str, Any], text: str | None = None) -> "Encoded":
         """Encode an entry that has its hashes and its format; its text is given as JSON, or in it."""
         version = entry.get("v", _FIRST_FORMAT)
-        parts: tuple[dict[str, Any], dict[str, Any], dict[str, Any]] = ({}, {}, {})
-        for name, value in entry.items():
-            if name == "text":
-                text = _dumps(value) if text is None else text
-            elif name not in TIES:
-                parts[(name > "text") + (name > "v")][name] = value
-        before, between, after = (_dumps(part)[1:-1] if part else "" for part in parts)
-        if version == _FIRST_FORMAT:
-            covered = ",".join(filter(None, (before, between, after)))
-        else:
-            covered = _dumps({name: value for name, value in entry.items() if name not in _UNCOVERED})[1:-1]
+        if text is None and "text" in entry:
+            text = _dumps(entry["text"])
+        names = [name for name in sorted(entry) if name != "text" and name not in TIES]
+        members = {name: f"{_dumps(name)}:{_dumps(entry[name])}" for name in names}
+        before = ",".join([members[name] for name in names if name < "text"])
+        between = ",".join([members[name] for name in names if "text" < name < "v"])
+        after = ",".join([members[name] for name in names if name > "v"])
+        is_first = version == _FIRST_FORMAT
+        covered = ",".join([members[name] for name in names if is_first or name not in _UNCOVERED])
         return cls(version, covered, before, text, between, after)
 
     def line(self, number: int, previous: str) -> tuple[bytes, str]:
@@ -127,26 +125,28 @@ def is_newer(entry: dict[str, Any]) -> bool:
 
 def entry_holds(entry: dict[str, Any]) -> bool:
     """Return whether an entry, with its ties, matches its hashes; what was blanked counts as such."""
-    return entry.get("hash") == _digest(entry) and text_holds(entry)
+    encoded = Encoded.kept(entry)
+    return entry.get("hash") == _digest(entry, encoded) and text_holds(entry, encoded.text)
 
 
-def _digest(entry: dict[str, Any]) -> str:
-    """Return the hash of an entry that has its ties."""
+def _digest(entry: dict[str, Any], encoded: Encoded) -> str:
+    """Return the hash of an entry that has its ties, given its pieces."""
     if entry.get(_EMPTIED) is True and entry.get("v") == FORMAT:
         return str(entry.get("hash"))
-    return Encoded.kept(entry).hash(entry["n"], entry["prev"])
+    return encoded.hash(entry["n"], entry["prev"])
 
 
-def text_holds(entry: dict[str, Any]) -> bool:
-    """Return whether what can be blanked is what the chain covers, or blank."""
+def text_holds(entry: dict[str, Any], as_json: str | None = None) -> bool:
+    """Return whether what can be blanked is what the chain covers, or blank; its text may be given as JSON, too."""
     text = entry.get("text")
+    as_json = _dumps(text) if as_json is None else as_json
     if entry.get("v", _FIRST_FORMAT) == _FIRST_FORMAT:
-        return text is None or entry.get(_PIECES) == sha256_hex(_bytes(_dumps(text)))
+        return text is None or entry.get(_PIECES) == sha256_hex(_bytes(as_json))
     salt = entry.get(_SALT)
     if salt is None:
         left = {**entry, **({"request": {}} if set(entry.get("request", ())) <= set(_LEFT_OF_REQUESTS) else {})}
         return text is None and all(left.get(name, blank) == blank for name, blank in _BLANKS.items())
-    texts_hold = text is None or entry.get(_PIECES) == _salted(salt, _dumps(text))
+    texts_hold = text is None or entry.get(_PIECES) == _salted(salt, as_json)
     return texts_hold and entry.get(_REST) == _salted(salt, _rest_of(entry))
 
 
@@ -533,9 +533,9 @@ def verify_lines(file: BinaryIO, name: str, take: Callable[[LinePlace, dict[str,
             raise BrokenChain(f"{where} is not what was written", "the log was changed from outside") from error
         if is_newer(entry):
             raise OfNewerVersion(f"{name}:{place.number + 1}")
-        tied = {**entry, "n": place.number, "prev": previous}
-        digest = _digest(tied)
-        if line != Encoded.kept(tied).tied(place.number, previous, digest) or not text_holds(entry):
+        encoded = Encoded.kept(entry)
+        digest = _digest({**entry, "n": place.number, "prev": previous}, encoded)
+        if line != encoded.tied(place.number, previous, digest) or not text_holds(entry, encoded.text):
             raise BrokenChain(f"{name}:{place.number + 1} is not what was written", "the log was changed from outside")
         previous = digest
         if take:

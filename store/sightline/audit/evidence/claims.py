@@ -8,7 +8,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 from sightline.audit.evidence.check_names import check_named
 from sightline.light.named_tuple import NamedTuple
@@ -247,19 +247,28 @@ def veto_of(sentence: str) -> Veto | None:
     return next((veto for veto in claim_rules()[1] if veto.pattern.search(text)), None)
 
 
+@lru_cache(maxsize=16)
 def _prepared(sentence: str) -> str:
     text = _TRANSITIVE.sub("hand `", _WORDS_OF_OTHERS.sub("QUOTED", sentence.replace("’", "'")))
     text = _NO_ISSUES.sub("lint: no issues", _MARKS.sub("", _DONE.sub("✓", text)))
     return _FORMERLY.sub("", _NOTHING.sub("OKNONE", text)).strip()
 
 
-def _read(rule: ClaimRule, sentence: str) -> Claim | None:
+@lru_cache(maxsize=16)  # each of some twenty rules reads the same sentence
+def _readings(sentence: str, *, with_marks: bool) -> tuple[str, ...]:
+    """Return a sentence as patterns read it, and without its asides if it has any."""
     text = _prepared(sentence)
+    if with_marks:
+        text = _TRANSITIVE.sub("hand `", _DONE.sub("✓", sentence.replace("’", "'").replace("**", "")))
+        text = _FORMERLY.sub("", _NOTHING.sub("OKNONE", text))
+    return tuple(dict.fromkeys((text, _ASIDE.sub("", text))))
+
+
+def _read(rule: ClaimRule, sentence: str) -> Claim | None:
+    readings = _readings(sentence, with_marks=rule.name in (RAN, OF_COMMAND))  # they quote commands, whose marks stay
+    text = readings[0]
     for pattern in rule.patterns:
-        if rule.name in (RAN, OF_COMMAND):  # they quote commands, whose marks stay
-            text = _TRANSITIVE.sub("hand `", _DONE.sub("✓", sentence.replace("’", "'").replace("**", "")))
-            text = _FORMERLY.sub("", _NOTHING.sub("OKNONE", text))
-        if found := pattern.search(text) or pattern.search(_ASIDE.sub("", text)):
+        if found := next((found for one in readings if (found := pattern.search(one))), None):
             groups = found.groupdict()
             if groups.get("m") and groups["m"] != groups["n"]:
                 continue  # of so many only some

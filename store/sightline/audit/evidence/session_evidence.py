@@ -44,7 +44,7 @@ def evidence_of(
         in_utc: whether texts tell times in UTC, and say so, as for a reader elsewhere.
     """
     calls = calls_of(store, session=session.name) if calls is None else calls
-    others = _relatives(store, session)
+    others = store.index.relatives(session)
     calls = _with_those_of(store, others, calls)
     checks = [check for call in calls for check in checks_of(store, call, session.cwd)]
     edits = [edit for call in calls for edit in edits_of(store, call, session.cwd)]
@@ -85,15 +85,6 @@ def forgotten_failures(store: Reading, session: Session) -> list[Alarm]:
 def _goes_on(changes: Sequence[object]) -> bool:
     """Return whether a session was resumed or forked, so that its log lacks what came before."""
     return bool(changes) and getattr(changes[0], "event", "") in (RESUMED, FORKED)
-
-
-def _relatives(store: Reading, session: Session) -> list[str]:
-    """Return the names of a session's helpers, or of the session whose helper it is, which share its id."""
-    return [
-        one.name
-        for one in (store.index.sessions() if session.harness_id else ())
-        if one.harness_id == session.harness_id and one.harness == session.harness and one.name != session.name
-    ]
 
 
 def _with_those_of(store: Reading, others: Sequence[str], calls: Sequence[Call]) -> list[Call]:
