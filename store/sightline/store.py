@@ -34,7 +34,7 @@ from sightline.disk.layout import Layout as Layout  # exported here, like other 
 from sightline.disk.live import marker_names
 from sightline.disk.meta import encode_buffer, fields_in, rewrite_meta
 from sightline.disk.sqlite import sqlite3
-from sightline.light.late_names import late_names
+from sightline.light.late_imports import late_names
 from sightline.light.library import contextmanager, deque, suppress
 from sightline.light.typing_names import TYPE_CHECKING, Any, BinaryIO, Callable, Iterable, Iterator, Protocol
 from sightline.settings.config import Settings, default_root, judge_store, load_settings, settings_state
@@ -44,35 +44,20 @@ if TYPE_CHECKING:
     from sightline.disk.changes import Changes
     from sightline.disk.merged_streams import MergedReader
     from sightline.disk.pretty import Facts
-    from sightline.disk.reading import Feed as Feed
+    from sightline.disk.stand_ins import StandIns as StandIns
+    from sightline.redact.hiding import Redaction
+    from sightline.shape.failure.catalogue import RuleFile
+
+with late_names(globals()):
+    from sightline.disk.reading import Feed as Feed  # for types
     from sightline.disk.reading import HostAlarm as HostAlarm
     from sightline.disk.reading import MergedStream as MergedStream
     from sightline.disk.reading import Rows as Rows
     from sightline.disk.reading import SharedPlace as SharedPlace
     from sightline.disk.reading import Stream as Stream
     from sightline.disk.reading import ToExamine as ToExamine
-    from sightline.disk.recording import Recording as Recording
-    from sightline.disk.stand_ins import StandIns as StandIns
-    from sightline.disk.streams import StreamReader as StreamReader
-    from sightline.redact.hiding import Redaction
-    from sightline.shape.failure.catalogue import RuleFile
-else:
-    __getattr__ = late_names(
-        "sightline",
-        **{
-            "disk.recording": ("Recording",),  # 1 ms, which whoever only reads does not need
-            "disk.streams": ("StreamReader",),  # 1 ms, which lists do not need
-            "disk.reading": (
-                "Feed",
-                "HostAlarm",
-                "MergedStream",
-                "Rows",
-                "SharedPlace",
-                "Stream",
-                "ToExamine",
-            ),  # for types
-        },
-    )
+    from sightline.disk.recording import Recording as Recording  # 1 ms, which whoever only reads does not need
+    from sightline.disk.streams import StreamReader as StreamReader  # 1 ms, which lists do not need
 
 IndexFailed = sqlite3.Error
 """What the index raises if it cannot be read or written. Python's own `sqlite3`, which has it too, loads `datetime`."""

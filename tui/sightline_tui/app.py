@@ -25,8 +25,9 @@ from textual.widget import Widget
 
 from sightline.base.project import Project, find_project, project_here, project_of
 from sightline.base.threads import give_back_memory, share_one_heap
+from sightline.light.late_imports import late_modules
 from sightline.store import Reading, Store, Target
-from sightline_tui import asking, evidence, late
+from sightline_tui import asking, evidence
 from sightline_tui.common import messages
 from sightline_tui.common.key_order import KeyOrder
 from sightline_tui.common.keys import keymap_of, named
@@ -87,6 +88,12 @@ class StoreFeed:
 if TYPE_CHECKING:
     from sightline.store import Change
     from sightline_tui.commands import Action
+
+with late_modules(globals()):
+    from sightline_tui import (
+        commands,  # 8 ms
+        first_steps,  # 20 ms: most stores hold something
+    )
 
 WRITING = frozenset(("pin", "delete", "note", "send", "take_back", "rename", "outside", "begin"))
 """Actions by which a store is changed, an agent is told something, or a program is run."""
@@ -371,7 +378,7 @@ class InspectorApp(FaultTold[None]):
 
     def action_begin(self) -> None:
         """Offer the first steps that fill a store, and do the chosen one."""
-        late.offer_first_steps(self, self._store.local.root)
+        first_steps.offer_first_steps(self, self._store.local.root)
 
     def action_switch_theme(self) -> None:
         """The next theme."""
@@ -381,15 +388,15 @@ class InspectorApp(FaultTold[None]):
 
     def action_help(self) -> None:
         """Show the keys of the screen that is shown."""
-        sections = late.help_of(late.actions_of(self.screen, self._keys), self.focused)
+        sections = commands.help_of(commands.actions_of(self.screen, self._keys), self.focused)
         if self.screen is self._inspector:
             sections.append(("What can be asked after :", list(asking.FORMS)))
-        self.push_screen(late.Help(sections))
+        self.push_screen(commands.Help(sections))
 
     def action_palette(self) -> None:
         """Offer every action of the screen that is shown."""
-        actions = late.as_looked_for(late.actions_of(self.screen, self._keys), self.focused)
-        self.push_screen(late.Palette(actions), self._carry_out)
+        actions = commands.as_looked_for(commands.actions_of(self.screen, self._keys), self.focused)
+        self.push_screen(commands.Palette(actions), self._carry_out)
 
     async def _carry_out(self, action: "Action | None") -> None:
         if action is not None:

@@ -11,10 +11,10 @@ from textual.screen import Screen
 
 from sightline.base.project import Project
 from sightline.base.records import Buffer
+from sightline.light.late_imports import late_modules
 from sightline.store import Reading
 from sightline_tui import brief, buffers, diff, evidence, json, notes, timeline
 from sightline_tui.buffers.buffer_list import BufferList
-from sightline_tui.common import late
 from sightline_tui.common.clipboard import copy
 from sightline_tui.common.keys import named
 from sightline_tui.common.messages import LineChosen
@@ -22,6 +22,9 @@ from sightline_tui.viewer.viewer import Viewer
 
 if TYPE_CHECKING:
     from sightline_tui.common.outside_program import Copies
+
+with late_modules(globals()):
+    from sightline_tui.common import outside_program  # 3 ms
 
 OPENING_SECONDS = 0.25
 """Seconds that the next key waits for a screen to open; the inspector does nothing else meanwhile."""
@@ -101,9 +104,9 @@ class BufferActions(Screen[None]):
     def action_outside(self, program: str) -> None:
         """Open the buffer in the person's pager, or a copy of it in their editor."""
         if self._buffer is not None:
-            self._copies = self._copies or late.Copies()
-            shown = late.ViewerState(self._buffer, self.query_one(Viewer).stream, self._first_shown)
-            self.run_worker(late.leave_for(self.app, self._store, shown, program, self._copies))
+            self._copies = self._copies or outside_program.Copies()
+            shown = outside_program.ViewerState(self._buffer, self.query_one(Viewer).stream, self._first_shown)
+            self.run_worker(outside_program.leave_for(self.app, self._store, shown, program, self._copies))
 
     async def action_diff(self) -> None:
         """Compare the two marked buffers, or the selected one with the run before it."""

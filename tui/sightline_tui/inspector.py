@@ -14,8 +14,9 @@ from textual.widget import Widget
 
 from sightline.base.project import Project, project_of
 from sightline.base.records import Buffer
+from sightline.light.late_imports import late_modules
 from sightline.store import Reading, Target
-from sightline_tui import asking, buffers, late
+from sightline_tui import asking, buffers
 from sightline_tui.buffer_actions import BufferActions
 from sightline_tui.buffers.buffer_list import AGES_SECONDS, BufferList
 from sightline_tui.buffers.list_title import ListTitle
@@ -39,6 +40,10 @@ from sightline_tui.viewer.viewer import Viewer
 
 if TYPE_CHECKING:
     from sightline.audit.project_scope import KnownProject
+
+with late_modules(globals()):
+    from sightline_tui import project_choice  # 50 ms
+    from sightline_tui.common import prompt as prompts  # 6 ms, with Textual's input
 
 BURST_SECONDS = 0.75
 """Seconds between two looks at the store while captures come fast; the first of them is shown at once."""
@@ -148,7 +153,7 @@ class Inspector(BufferActions):
         if (
             self._contents is not None
             and self._contents.is_open
-            and (prompt := self.query_one_optional("#filter", late.Prompt))
+            and (prompt := self.query_one_optional("#filter", prompts.Prompt))
         ):
             prompt.clear()
         self.close_copies()
@@ -258,7 +263,7 @@ class Inspector(BufferActions):
         """Follow the newest output of one session, or of all; Esc shows all sessions again."""
         query = f"session:{session}" if session is not None else ""
         self.open_prompt("filter")
-        prompt = self.query_one("#filter", late.Prompt)
+        prompt = self.query_one("#filter", prompts.Prompt)
         prompt.value = query
         prompt.close()
         self._filter(query)
@@ -310,14 +315,16 @@ class Inspector(BufferActions):
 
     def open_prompt(self, name: str) -> None:
         """Open one of `PROMPTS` at once, so that it gets the next key."""
-        prompt, asks = self.query_one_optional(f"#{name}", late.Prompt), late.PROMPTS[name]
+        prompt, asks = self.query_one_optional(f"#{name}", prompts.Prompt), prompts.PROMPTS[name]
         if prompt is None:
             if name == "search":
-                prompt = late.SearchPrompt(asks, id=name, typed=lambda text: self.query_one(Viewer).search.typed(text))
+                prompt = prompts.SearchPrompt(
+                    asks, id=name, typed=lambda text: self.query_one(Viewer).search.typed(text)
+                )
             else:
                 shown = self.query_one(BufferList)
                 typed = self._filter
-                prompt = late.Prompt(asks, id=name, typed=typed, settled=shown.settled, completed=shown.completed)
+                prompt = prompts.Prompt(asks, id=name, typed=typed, settled=shown.settled, completed=shown.completed)
             self.query_one(asks.pane).mount(prompt, before=asks.above or None)
         if name == "search":
             self.query_one(Viewer).search.opened()
@@ -339,7 +346,7 @@ class Inspector(BufferActions):
             self._contents.typed(text[1:])
         elif self._contents is not None and self._contents.is_open:
             self._leave_contents(self._contents)
-        self.query_one("#filter", late.Prompt).back = "#found" if in_contents else "#buffers"
+        self.query_one("#filter", prompts.Prompt).back = "#found" if in_contents else "#buffers"
 
     def on_prompt_answered(self, message: messages.PromptAnswered) -> None:
         """Enter in a prompt: begin the search through all outputs, or end typing a search; a filter just stays."""
@@ -381,7 +388,7 @@ class Inspector(BufferActions):
         """Show every buffer again; if a search through all outputs runs, only stop that."""
         if self._contents is not None and self._contents.stop():
             return
-        if prompt := self.query_one_optional("#filter", late.Prompt):
+        if prompt := self.query_one_optional("#filter", prompts.Prompt):
             prompt.clear()
 
     def action_read(self) -> None:
@@ -496,7 +503,7 @@ class Inspector(BufferActions):
                 folders = self._store.index.folders()
                 self.show_project(None if is_all else project_of(chosen.root, folders, chosen.host))
 
-        self.app.push_screen(late.ProjectChoice(self._store), choose)
+        self.app.push_screen(project_choice.ProjectChoice(self._store), choose)
 
     def switch_scope(self) -> Project | None:
         """Show the outputs of all projects, or again of the one before; return the scope that is shown now."""

@@ -8,14 +8,21 @@ from textual.timer import Timer
 
 from sightline.base.project import Project
 from sightline.base.records import Buffer
+from sightline.light.late_imports import late_modules
 from sightline.light.named_tuple import NamedTuple
 from sightline.store import Reading
-from sightline_tui.common import late
 from sightline_tui.common.store_read import StoreRead
 
 if TYPE_CHECKING:  # loaded by the first read, for which the first screen does not wait
     from sightline.audit.overlooked_places import MissedOutput, OverlookedPlaces
     from sightline.audit.verdict import Verdict, VerdictReader
+
+with late_modules(globals()):
+    from sightline.audit import (
+        buffer_coverage,  # loaded with audit.verdict
+        overlooked_places,  # likewise
+    )
+    from sightline.audit import verdict as verdicts  # 45 ms, in the same thread
 
 FIRST_SECONDS = 0.4  # to wait after the first screen: the read loads the rules of all tools, which would be felt
 SOON_SECONDS = 0.3  # to wait after a change, since many come together
@@ -132,7 +139,7 @@ class Misses:
 
     def first_unseen(self, names: Iterable[str]) -> Buffer | None:
         """The first of some buffers with a line that nobody was shown; it reads the store, so call it in a thread."""
-        found: Buffer | None = late.first_unseen(self._store, names)
+        found: Buffer | None = buffer_coverage.first_unseen(self._store, names)
         return found
 
     def _ask_now(self) -> None:
@@ -140,14 +147,14 @@ class Misses:
         self._reads.ask()
 
     def _places(self, name: str) -> "OverlookedPlaces | None":
-        found: OverlookedPlaces | None = late.places_in(self._store, name)
+        found: OverlookedPlaces | None = overlooked_places.places_in(self._store, name)
         return found
 
     def _read(self) -> Found:
         if self._reader is None:
-            self._reader = late.VerdictReader(self._store, late.Scope(project=self._project))
+            self._reader = verdicts.VerdictReader(self._store, verdicts.Scope(project=self._project))
         verdict = self._reader.step(_STEP_SECONDS)
-        return Found(verdict, late.missed_in(self._store, self._reader.scope))
+        return Found(verdict, overlooked_places.missed_in(self._store, self._reader.scope))
 
     def _take(self, found: Found) -> None:
         self.found = found

@@ -3,17 +3,16 @@
 What only few commands need is named here, and loaded at its first use.
 """
 
-from sightline.light.late_names import late_names
-from sightline.light.typing_names import TYPE_CHECKING
+from sightline.light.late_imports import late_names
 
-if TYPE_CHECKING:
-    from sightline.disk.changes import Changes as Changes
+with late_names(globals()):
+    from sightline.disk.changes import Changes as Changes  # 5 ms
     from sightline.disk.index_filling import fill_index as fill_index
     from sightline.disk.index_filling import refill_index as refill_index
-    from sightline.disk.pretty import facts_of as facts_of
+    from sightline.disk.pretty import facts_of as facts_of  # 4 ms, which only results need
     from sightline.disk.pretty import open_pretty as open_pretty
     from sightline.disk.pretty import pretty_path as pretty_path
-    from sightline.disk.recording import Recording as Recording
+    from sightline.disk.recording import Recording as Recording  # 1 ms, which whoever only reads does not need
     from sightline.disk.recording import new_buffer as new_buffer
     from sightline.disk.recording import reserve as reserve
     from sightline.disk.recovery import adopt as adopt
@@ -29,12 +28,12 @@ if TYPE_CHECKING:
     from sightline.disk.seals import standing as standing
     from sightline.disk.seals import suspects as suspects
     from sightline.disk.seals import unsettled as unsettled
-    from sightline.disk.sorter import with_sorter as with_sorter
-    from sightline.disk.stand_ins import WantedRef as WantedRef
+    from sightline.disk.sorter import with_sorter as with_sorter  # 4 ms, which only lost views need
+    from sightline.disk.stand_ins import WantedRef as WantedRef  # 1 ms, for refs in commands
     from sightline.disk.stand_ins import stand_in_bytes as stand_in_bytes
     from sightline.disk.stand_ins import sweep_stand_ins as sweep_stand_ins
     from sightline.disk.stand_ins import take_stand_ins as take_stand_ins
-    from sightline.disk.stream_files import content_path as content_path
+    from sightline.disk.stream_files import content_path as content_path  # 1 ms, which lists do not need
     from sightline.disk.stream_files import open_merged as open_merged
     from sightline.disk.stream_files import open_stream as open_stream
     from sightline.disk.stream_files import stream_path as stream_path
@@ -43,64 +42,3 @@ if TYPE_CHECKING:
     from sightline.disk.tombstones import gone as gone
     from sightline.disk.tombstones import gone_names as gone_names
     from sightline.disk.tombstones import read_tombstone as read_tombstone
-else:
-    __getattr__ = late_names(
-        __name__,
-        changes=("Changes",),  # 5 ms
-        ref_lookup=("RefLookup",),
-        pretty=("facts_of", "open_pretty", "pretty_path"),  # 4 ms, which only results need
-        recording=("Recording", "new_buffer", "reserve"),  # 1 ms, which whoever only reads does not need
-        index_filling=("fill_index", "refill_index"),
-        recovery=("adopt", "adopt_dead", "amend_waiting", "take_in_sealed", "waiting_for_index"),
-        seals=("SEALED_STATES", "UNKNOWN", "compared", "sealed_files", "standing", "suspects", "unsettled"),
-        sorter=("with_sorter",),  # 4 ms, which only lost views need
-        stand_ins=("WantedRef", "stand_in_bytes", "sweep_stand_ins", "take_stand_ins"),  # 1 ms, for refs in commands
-        stream_files=(
-            "content_path",
-            "open_merged",
-            "open_stream",
-            "stream_path",
-            "take_bytes",
-            "with_progress",
-        ),  # 1 ms, which lists do not need
-        tombstones=("gone", "gone_names", "read_tombstone"),
-    )
-
-__all__ = [
-    "SEALED_STATES",
-    "UNKNOWN",
-    "Changes",
-    "Recording",
-    "RefLookup",
-    "WantedRef",
-    "adopt",
-    "adopt_dead",
-    "amend_waiting",
-    "compared",
-    "content_path",
-    "facts_of",
-    "fill_index",
-    "gone",
-    "gone_names",
-    "new_buffer",
-    "open_merged",
-    "open_pretty",
-    "open_stream",
-    "pretty_path",
-    "read_tombstone",
-    "refill_index",
-    "reserve",
-    "sealed_files",
-    "stand_in_bytes",
-    "standing",
-    "stream_path",
-    "suspects",
-    "sweep_stand_ins",
-    "take_bytes",
-    "take_in_sealed",
-    "take_stand_ins",
-    "unsettled",
-    "waiting_for_index",
-    "with_progress",
-    "with_sorter",
-]

@@ -4,18 +4,24 @@ from sightline.base.errors import BadRef, UnknownRef
 from sightline.base.profile import DEFAULT, Profile
 from sightline.base.records import Session
 from sightline.base.refs import parse_ref
+from sightline.light.late_imports import late_modules
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import TYPE_CHECKING, Callable
 from sightline.log.log import LogWriter
 from sightline.log.sessions import is_person
 from sightline.shape.budgets import ROOMY, Room
 from sightline.store import Reading, Store, Target
-from sightline.verbs import late
 
 if TYPE_CHECKING:  # only long calls, which can be cancelled, need it
     from sightline.search.processes import Cancel
 else:
     Cancel = object  # written as a name in quotes, it would take 1.5 ms at every start
+
+with late_modules(globals()):
+    from sightline.verbs import (
+        pasted_marker,  # 4 ms, for markers and the log: most refs are typed
+        typed_ref,  # 4 ms: most refs are right
+    )
 
 Calls = Callable[..., str]
 """Writes a ready-made next call in the door's own syntax, from a verb and its arguments by name, such as
@@ -71,11 +77,11 @@ class Asker(NamedTuple):
             return text
         text = text.strip().strip("`'\"")
         if "…" in text:
-            return late.ref_of(self.local, self.session, text)
+            return pasted_marker.ref_of(self.local, self.session, text)
         try:
             parse_ref(text)
         except BadRef:
-            return late.typed_ref(self.store, text)
+            return typed_ref.typed_ref(self.store, text)
         return text
 
     def resolve(self, ref: str) -> Target:
@@ -84,7 +90,7 @@ class Asker(NamedTuple):
         try:
             return self.store.resolve(text, session=None if self.person else self.session.name, prefixes=True)
         except (BadRef, UnknownRef) as error:
-            raise late.with_nearest(self.store, text, error) from None
+            raise typed_ref.with_nearest(self.store, text, error) from None
 
     def resolve_whole(self, ref: str) -> Target:
         """Return the whole stream that a ref names, where lines make no sense. Raises BadRef for a range, too."""

@@ -2,6 +2,7 @@
 
 from sightline.base.profile import Profile
 from sightline.base.records import Buffer
+from sightline.light.late_imports import late_modules
 from sightline.light.library import cache
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import TYPE_CHECKING, Any, Callable
@@ -10,7 +11,6 @@ from sightline.shape.budgets import HARD_LIMIT_BYTES, ROOMY, Room, budget_for
 from sightline.shape.segments import Shaped, join_segments, terminated, uncut
 from sightline.shape.source import Source
 from sightline.store import Target
-from sightline.verbs import late
 from sightline.verbs.asker import Asker, Calls
 from sightline.verbs.file_facts import file_fields
 from sightline.verbs.head_line import fitted_head, head_bytes, with_paid_head
@@ -20,6 +20,16 @@ from sightline.verbs.short_output import clean, cut_to_lines_only, short_body
 if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination
     from sightline.shape.json.result import Structured
+
+with late_modules(globals()):
+    from sightline.shape import (
+        markers,  # 3 ms of patterns: few outputs are cut or partial
+        memory_stream,
+        repeated_lines,  # an output that is not cut has no gaps
+        summary,
+    )
+    from sightline.shape.failure import examination as failure_examination  # 12 ms, most of it patterns
+    from sightline.verbs import structured_view  # 10 ms: a short output needs no shape
 
 _MAY_FIT = 4
 """An output of up to this many times its budget may fit after cleaning and folding."""
@@ -89,11 +99,11 @@ def command_reply(
     with store.open(Target(buffer, "out")) as raw_out, store.open(Target(buffer, "err")) as raw_err:
         out, err = clean(raw_out, profile), clean(raw_err, profile)
         if only:
-            out, err = (out, late.BytesSource(b"")) if only == "out" else (late.BytesSource(b""), err)
+            out, err = (out, memory_stream.BytesSource(b"")) if only == "out" else (memory_stream.BytesSource(b""), err)
 
         @cache
         def examination() -> "Examination":
-            return late.Examination(out, err, buffer.command, added=store.rule_files)
+            return failure_examination.Examination(out, err, buffer.command, added=store.rule_files)
 
         status = "running" if ending.running else "interrupted" if buffer.state == "interrupted" else None
         notes = "; ".join(filter(None, (buffer.note, more.pop("note", None)))) or None
@@ -165,13 +175,13 @@ def cut_view(
 
     def told(at_most: int | None = None) -> str:
         quiet = looked_into if looked_into and looked_into.quiet else None
-        return late.summary(out, err, **ending._asdict(), examination=known, quiet=quiet, at_most=at_most)
+        return summary.summary(out, err, **ending._asdict(), examination=known, quiet=quiet, at_most=at_most)
 
     def made_for(body: int | None) -> "Structured":
         return fitting(
             fields,
             HARD_LIMIT_BYTES,
-            lambda limit: late.shape_output(
+            lambda limit: structured_view.shape_output(
                 profile, out, err, budget=body, failed=failed, examination=looked_into, short=few, limit=limit
             ),
             lambda made: join_segments(made.shaped.segments),
@@ -261,7 +271,7 @@ def _next_call(calls: Calls, shaped: Shaped, known: "Examination | None", out: S
     gaps = [
         (source, *gap)
         for source in (out, err)
-        for gap in late.free_spans(_accounted(shaped, source.ref), 1, source.line_count)
+        for gap in repeated_lines.free_spans(_accounted(shaped, source.ref), 1, source.line_count)
     ]
     if not gaps:
         return calls("read_output", ref=ref, offset=0)
@@ -281,7 +291,7 @@ def _accounted(shaped: Shaped, ref: str) -> list[tuple[int, int]]:
         if segment.ref == ref:
             found.append((segment.first, segment.last))
         elif not segment.ref:
-            found += [(first, last) for name, first, last in late.rewritten_lines(segment.text) if name == ref]
+            found += [(first, last) for name, first, last in markers.rewritten_lines(segment.text) if name == ref]
     return sorted(found)
 
 

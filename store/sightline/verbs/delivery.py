@@ -7,19 +7,24 @@ asks.
 import os
 
 from sightline.base.records import Buffer, Gap, LinePart, Shown, joined_notes
+from sightline.light.late_imports import late_modules
 from sightline.light.typing_names import TYPE_CHECKING, Any, Callable, Collection, Iterator, Mapping, Sequence
 from sightline.log.views import Appended, Traced, append_view, index_soon, record_shown
 from sightline.shape.budgets import Room
 from sightline.shape.segments import Segment, join_segments
 from sightline.shape.source import LINE_LIMIT
 from sightline.store import Store, Target
-from sightline.verbs import late
 from sightline.verbs.asker import Asker
 from sightline.verbs.reply import Render, Reply, fault, in_order, serialised_bytes
 
 if TYPE_CHECKING:
     from sightline.log.notes import WaitingNote
     from sightline.redact.hiding import Redaction
+
+with late_modules(globals()):
+    from sightline.log import notes as session_notes  # 1 ms: few replies have any
+    from sightline.log import retention  # 1 ms
+    from sightline.shape import markers  # 3 ms of patterns: few outputs are cut or partial
 
 
 def deliver(asking: Asker, reply: Reply, render: Render, send: Callable[[str], None], *, is_use: bool = True) -> None:
@@ -114,7 +119,7 @@ _INDEXED_TOGETHER = 8
 def keep_within_limits(store: Store) -> None:
     """Evict what is over the store's limits, after the index has taken in what waits for it."""
     if store.over_limits():
-        late.enforce_limits(store)
+        retention.enforce_limits(store)
 
 
 def _deliver_with_notes(asking: Asker, reply: Reply, render: Render, deliver: Callable[[Reply], None]) -> None:
@@ -124,17 +129,17 @@ def _deliver_with_notes(asking: Asker, reply: Reply, render: Render, deliver: Ca
     not for the person at the terminal.
     """
     anyone = not (asking.person and os.isatty(1))
-    held = late.hold_waiting(asking.local, asking.session.name, anyone=anyone)
+    held = session_notes.hold_waiting(asking.local, asking.session.name, anyone=anyone)
     enclosed = _as_many_as_fit(asking.room, reply, held)
     if enclosed and _written(render, _with(reply, enclosed)) == _written(render, reply):
         enclosed = []
-    late.release(asking.local, held[len(enclosed) :], None)
+    session_notes.release(asking.local, held[len(enclosed) :], None)
     went_out = False
     try:
         deliver(_with(reply, enclosed))
         went_out = True
     finally:
-        late.release(asking.local, enclosed, asking.session if went_out else None)
+        session_notes.release(asking.local, enclosed, asking.session if went_out else None)
 
 
 def _written(render: Render, reply: Reply) -> str:
@@ -239,7 +244,7 @@ def _with_fields(reply: Reply, added: Mapping[str, Any]) -> Reply:
 def with_gap(body: Sequence[Segment], buffer: Buffer, gap: Gap) -> Iterator[Segment]:
     """Yield a body with the marker of a gap, if it has a line beside the gap."""
     ref = Target(buffer, gap.stream).ref
-    marker = late.missing(gap.amount, buffer.partial)
+    marker = markers.missing(gap.amount, buffer.partial)
     waiting, ended = True, True
     for segment in body:
         mine = waiting and segment.ref == ref

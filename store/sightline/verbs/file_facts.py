@@ -4,10 +4,13 @@ import os
 
 from sightline.base.profile import Profile
 from sightline.base.records import Buffer, joined_notes
+from sightline.light.late_imports import late_modules
 from sightline.light.typing_names import Any, Iterable
 from sightline.store import Reading, Store, Target
-from sightline.verbs import late
 from sightline.verbs.reply import Reply, in_order
+
+with late_modules(globals()):
+    from sightline.capture import file  # 1 ms: most replies show no file
 
 
 def file_fields(store: Reading, buffer: Buffer, profile: Profile) -> dict[str, Any]:
@@ -41,7 +44,7 @@ def telling_changes(store: Reading, reply: Reply, buffers: Iterable[Buffer]) -> 
     """Add a note to the reply if it shows a version of a file on this machine that has changed since."""
     if not isinstance(store, Store):
         return reply
-    told = {buffer.ref: note for buffer in buffers if (note := late.changed_since(store, buffer))}
+    told = {buffer.ref: note for buffer in buffers if (note := file.changed_since(store, buffer))}
     if not told:
         return reply
     notes = told.values() if len(told) == 1 else [f"{ref}: {note}" for ref, note in told.items()]

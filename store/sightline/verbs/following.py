@@ -3,12 +3,15 @@
 import time
 
 from sightline.base.errors import UsageError
+from sightline.light.late_imports import late_modules
 from sightline.light.named_tuple import NamedTuple
 from sightline.log.log_index import seen_lines
 from sightline.store import Target
-from sightline.verbs import late
 from sightline.verbs.asker import Asker
 from sightline.verbs.line_pieces import open_lines
+
+with late_modules(globals()):
+    from sightline.search import line_search  # 10 ms, for a wait for a line
 
 WAIT_SECONDS = 50.0  # few clients wait longer for a reply
 QUIET_SECONDS = 2.0  # new lines followed by this much quiet are worth a reply
@@ -105,7 +108,7 @@ class _Sought:
 
     def _found(self, target: Target) -> tuple[int, ...]:
         path = self._asking.store.local_copy(target)
-        return late.search(path, self._pattern, first=_MOST_MATCHES, cancel=self._asking.cancel).lines
+        return line_search.search(path, self._pattern, first=_MOST_MATCHES, cancel=self._asking.cancel).lines
 
 
 _MOST_MATCHES = 10_000  # among which the first new one is picked

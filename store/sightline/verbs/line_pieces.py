@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from sightline.base.errors import BadRange
 from sightline.base.profile import DEFAULT, Profile
+from sightline.light.late_imports import late_modules
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import TYPE_CHECKING, Protocol
 from sightline.shape import markers
@@ -13,11 +14,13 @@ from sightline.shape.line_cut import common_head, raw_range
 from sightline.shape.segments import Segment, join_segments
 from sightline.shape.source import LINE_LIMIT, CutLine, Line
 from sightline.store import Reading, Target
-from sightline.verbs import late
 from sightline.verbs.short_output import clean
 
 if TYPE_CHECKING:
     from sightline.store import Stream
+
+with late_modules(globals()):
+    from sightline.shape import variants  # 2 ms, not for views of the default profile
 
 
 class PageLines(Protocol):
@@ -86,7 +89,7 @@ class _BothStreams:
 
     def numbered(self, first: int, last: int) -> Iterator[tuple[str, Line]]:
         for stream, line in self._merged.lines(first, min(last, self.line_count)):
-            yield self._refs[stream], late.cleaned_line(line, self._profile.cleaning.views)
+            yield self._refs[stream], variants.cleaned_line(line, self._profile.cleaning.views)
 
     def plain(self, _first: int, _last: int, _room: int, /) -> Segment | None:
         return None

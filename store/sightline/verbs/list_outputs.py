@@ -6,6 +6,7 @@ import time
 from sightline.base.errors import UsageError
 from sightline.base.project import Project, find_project, known_project, project_of
 from sightline.base.records import Buffer, StreamInfo
+from sightline.light.late_imports import late_modules
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any, Iterator, Sequence
 from sightline.log.call_names import call_name, left_out_of_path
@@ -13,11 +14,15 @@ from sightline.log.views import Shows
 from sightline.shape.segments import Segment
 from sightline.shape.summary import human_bytes, human_seconds, one_line
 from sightline.store import ListFacts, Narrowed, Narrowing, Reading
-from sightline.verbs import late, late_verbs
 from sightline.verbs.argument_limits import refuse_overlong
 from sightline.verbs.asker import Asker
 from sightline.verbs.printable_text import printable
 from sightline.verbs.reply import Reply, in_order, state_in_words
+
+with late_modules(globals()):
+    from sightline.audit import buffer_filter  # 30 ms: most lists are not narrowed
+    from sightline.search import matcher  # most lists are not narrowed
+    from sightline.verbs import earlier_calls  # 15 ms, which a person's list does not need
 
 VERB = "list_outputs"
 LIMIT = 20
@@ -70,7 +75,7 @@ def list_outputs(asking: Asker, request: ListRequest) -> Reply:
     ordered.pop("exit_code", None)
     known = list[str]()
     if not asking.person:
-        known = late_verbs.known_of(asking, buffers)
+        known = earlier_calls.known_of(asking, buffers)
     body = (Segment("".join(f"{row}\n" for row in rows(buffers, now, known))),) if buffers else ()
     return Reply(ordered, body, Shows(VERB, request.logged()), missing=bool(ordered))
 
@@ -82,7 +87,7 @@ def _calls(asking: Asker, request: ListRequest) -> Reply:
         )
     if request.limit < 1:
         raise UsageError(f"limit cannot be {request.limit}", "give a number from 1 up")
-    lines = late_verbs.past_calls(asking, request.limit, time.time())
+    lines = earlier_calls.past_calls(asking, request.limit, time.time())
     fields = {} if lines else {"note": "this session has asked nothing yet"}
     body = (Segment("".join(f"{line}\n" for line in lines)),) if lines else ()
     return Reply(fields, body, Shows(VERB, request.logged()), missing=bool(fields))
@@ -150,7 +155,7 @@ def _narrowing(request: ListRequest) -> tuple[Narrowing, bool]:
     """Return the part of a request that a store can answer from its index, and whether that is all of it."""
     if not request.match:
         return Narrowing(limit=request.limit), not (request.session or request.project)
-    found, is_all = late.narrowing(request.match)
+    found, is_all = buffer_filter.narrowing(request.match)
     is_all = is_all and not (request.session or request.project)
     if is_all and not found.text:
         return found._replace(limit=request.limit), True
@@ -159,15 +164,15 @@ def _narrowing(request: ListRequest) -> tuple[Narrowing, bool]:
 
 def _matching(store: Reading, request: ListRequest, with_bytes: bool) -> list[str]:
     """Return names of buffers that match, the best first, and of equal ones the last used; if few do, similar ones."""
-    conditions, text = late.parsed(request.match)
-    accepted = frozenset(late.BufferFilter(store, conditions).names()) if conditions else None
-    title_of = late.title_of  # looked up once for 100,000 titles
+    conditions, text = buffer_filter.parsed(request.match)
+    accepted = frozenset(buffer_filter.BufferFilter(store, conditions).names()) if conditions else None
+    title_of = matcher.title_of  # looked up once for 100,000 titles
     names, titles = list[str](), list[str]()
     for one in _facts(store, request):
         if (accepted is None or one.name in accepted) and not (with_bytes and not _has_bytes(one)):
             names.append(one.name)
             titles.append(title_of(one.command, one.name, one.label, one.session))
-    return [names[at] for at in late.ranked(late.terms_of(text), titles)]
+    return [names[at] for at in matcher.ranked(matcher.terms_of(text), titles)]
 
 
 def _has_bytes(one: ListFacts) -> bool:
@@ -179,7 +184,9 @@ def _facts(store: Reading, request: ListRequest) -> Iterator[ListFacts]:
     session, project = _scope(store, request)
     before: int | None = None
     while True:
-        page = store.index.list_facts(_PAGE_BUFFERS, before=before, characters=late.TITLE_CHARACTERS, project=project)
+        page = store.index.list_facts(
+            _PAGE_BUFFERS, before=before, characters=matcher.TITLE_CHARACTERS, project=project
+        )
         yield from (one for one in page if session in (None, one.session))
         if len(page) < _PAGE_BUFFERS:
             return

@@ -2,6 +2,7 @@
 
 from sightline.base.errors import BadRef, QueryRefused
 from sightline.base.profile import DEFAULT
+from sightline.light.late_imports import late_modules
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any, Callable
 from sightline.log.views import Shows
@@ -11,11 +12,21 @@ from sightline.search.errors import ProgramMissing, SandboxFailed
 from sightline.shape.clean import clean_text
 from sightline.shape.segments import Segment
 from sightline.store import Target
-from sightline.verbs import late
 from sightline.verbs.asker import Asker, is_pasteable
 from sightline.verbs.file_facts import telling_changes
 from sightline.verbs.line_origins import lines_of, tracer
 from sightline.verbs.reply import Reply, in_order
+
+with late_modules(globals()):
+    from sightline.shape import (
+        variants,  # 2 ms, not for views of the default profile
+        whole_body,  # 1 ms: no output, no body
+    )
+    from sightline.verbs import (
+        byte_wise,  # `re`: few queries are of JSON results
+        pasted_marker,  # 4 ms, for markers and the log: most refs are typed
+        typed_ref,  # 4 ms: most refs are right
+    )
 
 VERB = "query"
 _APPENDED = "next goes at the end of the same pipeline"
@@ -92,11 +103,13 @@ def understood(asking: Asker, text: str) -> Question:
     """Return what a text asks or, if it is refused, what it plainly means. Raises what `query` raises."""
     refuse_overlong(text)
     if "…" in text:
-        text = late.without_marker(text, lambda marker: late.ref_of(asking.local, asking.session, marker))
+        text = pasted_marker.without_marker(
+            text, lambda marker: pasted_marker.ref_of(asking.local, asking.session, marker)
+        )
     try:
         return _parsed(asking, text)
     except (QueryRefused, BadRef) as refusal:
-        meant = late.retyped(text)
+        meant = typed_ref.retyped(text)
         if meant == text:
             raise
         try:
@@ -116,7 +129,7 @@ def _parsed(asking: Asker, text: str) -> Question:
     question = Question(pipeline, {ref: targets[ref] for ref in pipeline.refs})
     if all(target.buffer.kind != "tool" for target in question.targets.values()):
         return question
-    as_bytes = late.reads_bytes([(stage.program, stage.words[1:]) for stage in pipeline.stages])
+    as_bytes = byte_wise.reads_bytes([(stage.program, stage.words[1:]) for stage in pipeline.stages])
     stages = [
         _with_raw(asking, stage, question.targets) if is_raw else stage
         for stage, is_raw in zip(pipeline.stages, as_bytes, strict=True)
@@ -196,7 +209,7 @@ def _body(result: QueryResult, names: dict[str, str], cleaning: str) -> tuple[Se
     """Return the answer, with refs in place of the paths by which programs such as ``wc`` name their files."""
 
     def text(data: bytes) -> str:
-        cleaned = clean_text(data) if cleaning == DEFAULT.cleaning.views else late.text_of(data, cleaning)
+        cleaned = clean_text(data) if cleaning == DEFAULT.cleaning.views else variants.text_of(data, cleaning)
         for path, ref in names.items():
             cleaned = cleaned.replace(path, ref)
         return cleaned
@@ -205,5 +218,5 @@ def _body(result: QueryResult, names: dict[str, str], cleaning: str) -> tuple[Se
     if result.stderr:
         if segments and not segments[-1].text.endswith("\n"):
             segments.append(Segment("\n"))
-        segments += [late.SEPARATOR, Segment(text(result.stderr))]
+        segments += [whole_body.SEPARATOR, Segment(text(result.stderr))]
     return tuple(segments)

@@ -4,6 +4,7 @@ from sightline.base.errors import BadRange, BadRef, UsageError
 from sightline.base.profile import DEFAULT
 from sightline.base.records import joined_notes, stream_of
 from sightline.base.refs import parse_lines, parse_ref
+from sightline.light.late_imports import late_modules
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import TYPE_CHECKING, Any, Collection
 from sightline.log.views import Shows, parts_of, shown_of
@@ -11,7 +12,6 @@ from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.shape.clean import clean_text
 from sightline.shape.segments import Segment, join_segments
 from sightline.store import Target
-from sightline.verbs import late, late_verbs
 from sightline.verbs.argument_limits import refuse_overlong
 from sightline.verbs.asker import Asker, is_pasteable
 from sightline.verbs.command_view import command_reply, ending_of
@@ -20,6 +20,21 @@ from sightline.verbs.reply import Reply, fitting, in_order, settled_reply
 
 if TYPE_CHECKING:
     from sightline.store import Stream
+
+with late_modules(globals()):
+    from sightline.shape import (
+        markers,  # 3 ms of patterns: few outputs are cut or partial
+        variants,  # 2 ms, not for views of the default profile
+        whole_body,  # 1 ms: no output, no body
+    )
+    from sightline.verbs import (
+        file_view,  # 4 ms: most outputs are a command's
+        following,  # 1 ms: few callers wait
+        line_pieces,  # 1 ms, which views do not need
+        path_output,  # 15 ms: most outputs are not JSON
+        result_view,  # 20 ms: most outputs are a command's
+        search_output,  # 5 ms, for the engines
+    )
 
 VERB = "read_output"
 _STREAMS = ("out", "err", "all")
@@ -80,7 +95,7 @@ def read_output(asking: Asker, request: ReadRequest) -> Reply:
         BadPath, NotFound: the path is not supported, or leads to nothing.
     """
     refuse_overlong(request._asdict())
-    if "…" in request.ref and request.alone and (path := late.pasted_path(request.ref)):
+    if "…" in request.ref and request.alone and (path := markers.pasted_path(request.ref)):
         request = request._replace(path=path)
     _check(request)
     ref = asking.ref_of(request.ref)
@@ -107,7 +122,7 @@ def _shown(asking: Asker, target: Target, request: ReadRequest, *, named: bool) 
         first, last = parse_lines(request.lines)
         target = target._replace(first=first, last=last)
     if request.search:
-        return late_verbs.search_reply(
+        return search_output.search_reply(
             asking,
             target,
             request.search,
@@ -134,9 +149,9 @@ def _json_part(asking: Asker, target: Target, request: ReadRequest) -> Reply:
     if target.first or target.stream == "all":
         raise BadRef(f"{request.ref}: a path needs the whole stream", f"without the lines: {target.ref}")
     if request.schema:
-        return late_verbs.schema_reply(asking, target, verb=VERB, logged=request.logged())
+        return path_output.schema_reply(asking, target, verb=VERB, logged=request.logged())
     limit = request.limit or asking.profile.reading.page_bytes
-    return late_verbs.path_reply(asking, target, request.path, limit=limit, verb=VERB, logged=request.logged())
+    return path_output.path_reply(asking, target, request.path, limit=limit, verb=VERB, logged=request.logged())
 
 
 _TOGETHER = ({"lines", "search"}, {"wait", "verbosity"})
@@ -193,7 +208,7 @@ def _check(request: ReadRequest) -> None:
 
 
 def _line_page(asking: Asker, target: Target, request: ReadRequest, more: dict[str, Any] | None = None) -> Reply:
-    with late_verbs.open_lines(asking.store, target, asking.profile) as lines:
+    with line_pieces.open_lines(asking.store, target, asking.profile) as lines:
         total = lines.line_count
         if target.first > total:
             raise BadRange(
@@ -213,7 +228,7 @@ def _line_page(asking: Asker, target: Target, request: ReadRequest, more: dict[s
         page = fitting(
             fields,
             min(request.limit or asking.profile.reading.page_bytes, HARD_LIMIT_BYTES),
-            lambda limit: late_verbs.page_of(lines, target.first, last, limit),
+            lambda limit: line_pieces.page_of(lines, target.first, last, limit),
             lambda page: page.text,
             asking.room,
         )
@@ -281,7 +296,7 @@ def _byte_page(asking: Asker, target: Target, request: ReadRequest) -> Reply:
     # Its lines are not those of the bytes, and are worked out after the page is sent.
     return reply._replace(
         shows=reply.shows._replace(shown=(), parts=()),
-        find_shown=lambda: late_verbs.pretty_lines(asking.store, target, start, end),
+        find_shown=lambda: path_output.pretty_lines(asking.store, target, start, end),
     )
 
 
@@ -291,7 +306,7 @@ def _bytes_from(source: "Stream", start: int, limit: int, cleaning: str) -> tupl
     if start >= end:
         return end, ()
     data = source.read(start, end - start)
-    text = clean_text(data) if cleaning == DEFAULT.cleaning.views else late.text_of(data, cleaning)
+    text = clean_text(data) if cleaning == DEFAULT.cleaning.views else variants.text_of(data, cleaning)
     lines = source.line_span(start, end)
     if lines.first > lines.last:
         return end, (Segment(text),)
@@ -328,7 +343,7 @@ def _page_end(source: "Stream", start: int, end: int) -> int:
 
 def _follow(asking: Asker, target: Target, request: ReadRequest, *, named: bool) -> Reply:
     """Show what has come since the session's last look; after the end, the view as if it had been waited for."""
-    arrived = late_verbs.wait_for(asking, target, request.wait, request.until, either=not named)
+    arrived = following.wait_for(asking, target, request.wait, request.until, either=not named)
     target = arrived.target
     shows_views = asking.profile.reading.ref_alone == "view"
     if not arrived.running and shows_views:
@@ -374,11 +389,11 @@ def _view(asking: Asker, target: Target, request: ReadRequest, *, named: bool, *
     """Return the view of an output, or of its only named stream, as the capturing verb gave it."""
     buffer, verbosity, logged = target.buffer, request.verbosity or "auto", request.logged()
     if buffer.kind == "file":
-        return _asked(late_verbs.file_reply(asking, target, late_verbs.Called(VERB, logged), verbosity))
+        return _asked(file_view.file_reply(asking, target, file_view.Called(VERB, logged), verbosity))
     if buffer.kind == "tool":
         failed = bool(buffer.exit_code)
         return _asked(
-            late_verbs.result_reply(asking, buffer, verb=VERB, request=logged, verbosity=verbosity, failed=failed)
+            result_view.result_reply(asking, buffer, verb=VERB, request=logged, verbosity=verbosity, failed=failed)
         )
     only = target.stream if named and target.stream != "all" else ""
     note = "; ".join(filter(None, (more.pop("note", ""), _note(target) if only else ""))) or None
@@ -386,7 +401,7 @@ def _view(asking: Asker, target: Target, request: ReadRequest, *, named: bool, *
         asking, buffer, ending_of(buffer), verbosity=verbosity, verb=VERB, request=logged, only=only, note=note, **more
     )
     if only == "err":  # nothing stands before it
-        reply = reply._replace(body=tuple(segment for segment in reply.body if segment != late.SEPARATOR))
+        reply = reply._replace(body=tuple(segment for segment in reply.body if segment != whole_body.SEPARATOR))
     return _asked(reply)
 
 

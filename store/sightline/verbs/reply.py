@@ -6,12 +6,15 @@ from sightline.base.errors import SightlineError
 from sightline.base.records import Buffer
 from sightline.base.refs import format_ref
 from sightline.light.json_text import dumps
+from sightline.light.late_imports import late_modules
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any, Callable, Iterable, Sequence, TypeVar
 from sightline.log.views import Shows, Traced, settled
 from sightline.shape.budgets import ROOMY, Room
 from sightline.shape.segments import Segment, join_segments
-from sightline.verbs import late
+
+with late_modules(globals()):
+    from sightline.shape import whole_body  # 1 ms: no output, no body
 
 FIELD_ORDER = (
     "output_id",
@@ -106,7 +109,7 @@ class Reply(NamedTuple):
     def streams(self) -> tuple[str, str]:
         """The body before and after the line that begins stderr."""
         for at, segment in enumerate(self.body):
-            if segment == late.SEPARATOR:
+            if segment == whole_body.SEPARATOR:
                 return join_segments(self.body[:at]), join_segments(self.body[at + 1 :])
         return self.text, ""
 

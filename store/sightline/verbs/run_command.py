@@ -12,6 +12,7 @@ from sightline.capture.child import shell_argv
 from sightline.capture.command import Captured, CommandCapture
 from sightline.capture.recorder import LEFT_BEHIND, Echo
 from sightline.light.json_text import dumps, loads
+from sightline.light.late_imports import late_modules
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import TYPE_CHECKING, Any, Callable
 from sightline.log.views import Shows
@@ -19,7 +20,6 @@ from sightline.settings.config import working_directory
 from sightline.shape.budgets import budget_for
 from sightline.shape.segments import Segment
 from sightline.store import cause_of
-from sightline.verbs import late, late_verbs
 from sightline.verbs.argument_limits import refuse_overlong
 from sightline.verbs.asker import Asker
 from sightline.verbs.command_view import Ending, command_reply, ending_of
@@ -31,6 +31,19 @@ if TYPE_CHECKING:  # only a command that filters itself needs it
     from sightline.capture.filters import FilterSplit
     from sightline.store import StandIns
     from sightline.verbs.substitution import Substitution
+
+with late_modules(globals()):
+    from sightline.capture import background as background_command  # 5 ms, for subprocess
+    from sightline.capture import filters  # 4 ms: the lexer of shell text, and its patterns
+    from sightline.verbs import (
+        file_facts,  # command_view has loaded it
+        kill,  # 5 ms
+        previous_run,  # a success is not compared
+        query,  # 20 ms, which only a ref needs
+        run_comparison,  # 30 ms
+        substitution,  # 5 ms, which only a ref needs
+        unkept_view,  # needed as seldom as a disk is full
+    )
 
 VERB = "run_command"
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+%@")  # need no quotes
@@ -114,8 +127,8 @@ def run_command(asking: Asker, request: RunRequest, doorway: Doorway | None = No
     if not request.line.strip():
         raise UsageError("no command was given", f"give one, such as: {asking.calls(VERB, command='ls -l')}")
     is_kill = request.command.lstrip().startswith("kill") and "@" in request.command
-    if is_kill and (order := late_verbs.order_of(request.command)):
-        return late_verbs.kill(asking, order, verb=VERB, request=request.logged())
+    if is_kill and (order := kill.order_of(request.command)):
+        return kill.kill(asking, order, verb=VERB, request=request.logged())
     if is_ack(request.line):
         request = _confirmed(asking, request)
     budget_for(request.verbosity, True, asking.profile.budgets)  # reports a wrong word before anything runs
@@ -135,7 +148,7 @@ def run_command(asking: Asker, request: RunRequest, doorway: Doorway | None = No
             "compare and background cannot be combined", "compare the two outputs with diff once the command has ended"
         )
     if _asks_only(request, doorway) and (
-        reply := late_verbs.query_instead(asking, request.command, verb=VERB, logged=request.logged())
+        reply := query.query_instead(asking, request.command, verb=VERB, logged=request.logged())
     ):
         return reply
     if request.compare not in ("", "last"):
@@ -162,7 +175,7 @@ def run_command(asking: Asker, request: RunRequest, doorway: Doorway | None = No
         raise
     if files := [target.buffer for target in found.targets if target.buffer.kind == "file"]:
         try:
-            reply = late_verbs.telling_changes(asking.store, reply, files)
+            reply = file_facts.telling_changes(asking.store, reply, files)
         except Exception as error:  # as in `_foreground`
             reply.fields["warning"] = f"whether {files[0].ref} has changed since is not known: {fault(error)}"
     # These are the buffers that it reads, whose lines may stand in its output.
@@ -198,15 +211,15 @@ def _refs_in(asking: Asker, request: RunRequest) -> "Substitution | None":
     if "@" not in request.line:
         return None
     if request.command:
-        return late_verbs.substitute(request.command, asking.resolve)
-    return late_verbs.substitute_words(request.argv, asking.resolve)
+        return substitution.substitute(request.command, asking.resolve)
+    return substitution.substitute_words(request.argv, asking.resolve)
 
 
 def _split(request: RunRequest, argv: list[str]) -> "FilterSplit | None":
     """Return where the command's trailing filters begin; None if there are none, or all their input is kept already."""
     if "|" not in request.command:
         return None
-    return late.left_side(request.command, argv)
+    return filters.left_side(request.command, argv)
 
 
 def _foreground(asking: Asker, request: RunRequest, start: Start, doorway: Doorway) -> Reply:
@@ -236,11 +249,11 @@ def _foreground(asking: Asker, request: RunRequest, start: Start, doorway: Doorw
     ending = Ending(captured.exit_code, captured.seconds, captured.signal, captured.timed_out, answer=answer)
     if captured.unkept is not None or captured.buffer is None:
         assert captured.unkept is not None
-        return late_verbs.unkept_reply(captured.unkept, ending, verb=VERB, request=request.logged())
+        return unkept_view.unkept_reply(captured.unkept, ending, verb=VERB, request=request.logged())
     try:
         return _viewed(asking, request, captured, captured.buffer, ending, is_split=split is not None)
     except Exception as error:  # whatever the error is, the command has run
-        return late_verbs.unmade_reply(asking, captured.buffer, ending, error, verb=VERB, request=request.logged())
+        return unkept_view.unmade_reply(asking, captured.buffer, ending, error, verb=VERB, request=request.logged())
 
 
 def _viewed(
@@ -250,7 +263,7 @@ def _viewed(
     more: dict[str, Any] = {}
     if captured.unfiltered is not None:
         more = _unfiltered_fields(captured.unfiltered)
-    if "|" in request.command and (program := late.inner_filter(request.command, split=is_split)):
+    if "|" in request.command and (program := filters.inner_filter(request.command, split=is_split)):
         more["note"] = f"what went into {program} was not kept; without it, all of the output is"
     if LEFT_BEHIND in buffer.note:
         more["hint"] = "run what is to go on in the background, without &: then all that it writes is kept"
@@ -276,14 +289,14 @@ def _earlier(asking: Asker, request: RunRequest, buffer: Buffer, ending: Ending)
     if not (request.compare or (ending.exit_code and not ending.answer)):
         return None
     asking.local.take_in_sealed()
-    return late_verbs.previous_run(asking.local, buffer)
+    return previous_run.previous_run(asking.local, buffer)
 
 
 def _compared(
     asking: Asker, request: RunRequest, before: Buffer, buffer: Buffer, ending: Ending, more: dict[str, Any]
 ) -> Reply:
     """Make the reply that says what changed."""
-    text = late_verbs.comparison_of_runs(asking, before, buffer)
+    text = run_comparison.comparison_of_runs(asking, before, buffer)
     was = "" if before.exit_code == ending.exit_code else f"; that one had exit code {before.exit_code}"
     told = {"output_id": buffer.ref, "exit_code": ending.exit_code, "compared_with": before.ref}
     fields = in_order({**told, "next": asking.calls("read_output", ref=buffer.ref), **more})
@@ -296,7 +309,7 @@ def _with_same_failure(asking: Asker, reply: Reply, before: Buffer, buffer: Buff
     """Add a word to the reply if it failed as the previous run did; a short output says so itself."""
     if "output_id" not in reply.fields or before.session != asking.session.name or not before.exit_code:
         return reply
-    if not late_verbs.same_failure(asking, before, buffer):
+    if not run_comparison.same_failure(asking, before, buffer):
         return reply
     note = joined_notes(reply.fields.get("note") or "", f"same failure as {before.ref}")
     return reply._replace(fields=in_order({**reply.fields, "note": note}))
@@ -314,7 +327,7 @@ def _unfiltered_fields(unfiltered: "Unfiltered") -> dict[str, Any]:
 def _background(asking: Asker, request: RunRequest, start: Start) -> Reply:
     if not _may_keep(asking, start.cwd):
         raise UsageError("nothing is kept of what runs in this folder (capture = off)", "run it in the foreground")
-    name = late.start_in_background(
+    name = background_command.start_in_background(
         asking.local,
         start.argv,
         command=request.line,

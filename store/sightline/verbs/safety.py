@@ -3,13 +3,20 @@
 import os
 
 from sightline.base.errors import SettingError
+from sightline.light.late_imports import late_modules
 from sightline.light.late_pattern import re
 from sightline.light.typing_names import TYPE_CHECKING, Collection, Sequence
-from sightline.verbs import late
 
 if TYPE_CHECKING:
     from sightline.shell_words.commands import Command
     from sightline.verbs.command_forms import DestructiveKind, Kinds
+
+with late_modules(globals()):
+    from sightline.shell_words import commands  # 4 ms: few lines have a word of commands that ask back
+    from sightline.verbs import (
+        command_forms,  # 3 ms, for the same lines
+        destructive_checks,
+    )
 
 ALL = "all"
 """Stands for every known kind in ``[safety] confirm_not``."""
@@ -37,7 +44,7 @@ def reason_to_confirm(
     named = bool(confirm or confirm_not)
     if not named and not _may_wait(line, text):
         return ""
-    known = late.read_kinds(text)
+    known = command_forms.read_kinds(text)
     names = {kind.name for kind in known.kinds}
     for name in confirm_not:
         if name != ALL and name not in names and name not in confirm:
@@ -110,11 +117,11 @@ _DEVICES = ("/dev/", "/proc/")
 
 def _reason(line: str, known: "Kinds", kinds: "Sequence[DestructiveKind]", folder: str) -> str:
     def decide(name: str, command: "Command", kind: "DestructiveKind") -> bool:
-        return late.CHECKS[name](command, folder, kind.words)
+        return destructive_checks.CHECKS[name](command, folder, kind.words)
 
-    of_all = [kind for kind in kinds if not kind.forms.keys().isdisjoint(late.OF_ALL)]
+    of_all = [kind for kind in kinds if not kind.forms.keys().isdisjoint(command_forms.OF_ALL)]
     judged = set[tuple[object, ...]]()  # the same again would be judged the same, and a line may repeat it 65,000 times
-    for command in late.commands_in(line):
+    for command in commands.commands_in(line):
         if (folder, command) in judged:
             continue
         judged.add((folder, command))
@@ -126,7 +133,7 @@ def _reason(line: str, known: "Kinds", kinds: "Sequence[DestructiveKind]", folde
         if command.name == "cd" and len(command.words) == 2:
             folder = os.path.join(folder, os.path.expanduser(command.words[1]))
         for words in (_behind_runners(command.words, known.runners), command.words):
-            if words and (kind := late.kind_of(command._replace(words=words), known, kinds, of_all, decide)):
+            if words and (kind := command_forms.kind_of(command._replace(words=words), known, kinds, of_all, decide)):
                 return f"{kind.name}: {kind.does}"
     return ""
 

@@ -1,12 +1,19 @@
 """Decides which outputs are short, by the measure of the profile; they are given whole, without ref or hint."""
 
 from sightline.base.profile import DEFAULT, Profile
+from sightline.light.late_imports import late_modules
 from sightline.light.typing_names import Any
 from sightline.shape.budgets import HARD_LIMIT_BYTES, ROOMY, Room
 from sightline.shape.segments import Shaped, join_segments
 from sightline.shape.source import Source
-from sightline.verbs import late
 from sightline.verbs.reply import serialised_bytes
+
+with late_modules(globals()):
+    from sightline.shape import (
+        cut_styles,  # 5 ms: a short output is not cut
+        variants,  # 2 ms, not for views of the default profile
+        whole_body,  # 1 ms: no output, no body
+    )
 
 _MAY_BE_SHORT_BYTES = 1 << 18  # cleaning and folding can shrink a smaller output enough, as for a progress bar
 
@@ -15,7 +22,7 @@ def clean(source: Source, profile: Profile) -> Source:
     """Return the source for reading by the profile's rule for views."""
     if profile.cleaning.views == DEFAULT.cleaning.views:
         return source
-    return late.cleaned(source, profile.cleaning.views)
+    return variants.cleaned(source, profile.cleaning.views)
 
 
 def cut_to_lines_only(profile: Profile, out: Source, err: Source) -> bool:
@@ -45,9 +52,9 @@ def short_body(
     limit = short.limit_bytes if short.measure in ("reply", "both") else HARD_LIMIT_BYTES
     shaped = None
     if not short.cut_lines and profile.cleaning.views == DEFAULT.cleaning.views:
-        shaped = late.whole(out, err, limit)
+        shaped = whole_body.whole(out, err, limit)
     if shaped is None:
-        shaped = late.shape_as(profile.cut, out, err, budget=limit, failed=False, short=short.cut_lines)
+        shaped = cut_styles.shape_as(profile.cut, out, err, budget=limit, failed=False, short=short.cut_lines)
     body = join_segments(shaped.segments)
     if shaped.truncated or (budget is not None and len(body.encode()) > budget):
         return None

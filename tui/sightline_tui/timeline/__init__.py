@@ -1,13 +1,7 @@
 """Calls and sessions, and the replay of a session: loaded when the first of their screens is opened."""
 
-from typing import TYPE_CHECKING
+from sightline.light.late_imports import late_names
 
-from sightline.light.late_names import late_names
-
-if TYPE_CHECKING:
-    from sightline_tui.timeline.screen import SessionsScreen as SessionsScreen
+with late_names(globals()):
+    from sightline_tui.timeline.screen import SessionsScreen as SessionsScreen  # 90 ms
     from sightline_tui.timeline.screen import TimelineScreen as TimelineScreen
-else:
-    __getattr__ = late_names(__name__, screen=("SessionsScreen", "TimelineScreen"))  # 90 ms
-
-__all__ = ["SessionsScreen", "TimelineScreen"]

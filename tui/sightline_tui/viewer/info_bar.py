@@ -6,13 +6,16 @@ from collections.abc import Callable, Mapping
 from textual import events
 
 from sightline.base.records import Buffer
-from sightline_tui.common import late
+from sightline.light.late_imports import late_modules
 from sightline_tui.common.bar import Bar
 from sightline_tui.common.messages import PlaceChanged
 from sightline_tui.common.phrases import MARKS, PIN, facts, name_of, state_of
 from sightline_tui.common.split import Dragging
 from sightline_tui.common.strips import LEAST_LEFT, StripPart, fitted, width_of
 from sightline_tui.common.visible_text import title
+
+with late_modules(globals()):
+    from sightline_tui.common import histogram  # 1 ms: for a row that few ask for
 
 _LEAST_FACTS = 14  # cells kept for how it ended, beside words on a line
 
@@ -77,7 +80,7 @@ class Info(Bar):
             self.say(*rows)
         else:
             self.styles.height = len(rows) + 1
-            self.say(*rows, (late.histogram_parts(self._place.times, self.size.width), ()))
+            self.say(*rows, (histogram.histogram_parts(self._place.times, self.size.width), ()))
 
     def _where(self) -> list[StripPart]:
         """Return the place, and as many notes as fit."""

@@ -13,14 +13,17 @@ from textual.cache import FIFOCache
 from textual.strip import Strip
 
 from sightline.base.records import Buffer
+from sightline.light.late_imports import late_modules
 from sightline.light.named_tuple import NamedTuple
 from sightline.shape.source import Line
-from sightline_tui.common import late
 from sightline_tui.common.hexdump import draw_row
 from sightline_tui.common.line_painter import LOOKS, Paint, Spans, character_at, draw, plain_text
 from sightline_tui.common.long_line import Middle, middle_of
 from sightline_tui.common.output_reader import OutputReader
 from sightline_tui.common.pens import PLAIN, Pen, pen_after
+
+with late_modules(globals()):
+    from sightline.shape import markers  # 2 ms: few outputs have gaps
 
 LINE_BYTES = 1 << 14  # read of one line at most, half from each end; few scroll to column 8,000
 CHUNK_LINES = 32
@@ -114,7 +117,7 @@ def gap_markers(buffer: Buffer) -> dict[tuple[str, int], str]:
         return {}
     found: dict[tuple[str, int], str] = {}
     for gap in buffer.gaps:
-        marker = late.missing(gap.amount, f"before this line, {buffer.partial}" if not gap.after else buffer.partial)
+        marker = markers.missing(gap.amount, f"before this line, {buffer.partial}" if not gap.after else buffer.partial)
         key = gap.stream, max(gap.after, 1)
         found[key] = f"{found[key]}  {marker}" if key in found else marker
     return found

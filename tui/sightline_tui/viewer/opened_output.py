@@ -5,9 +5,9 @@ from collections.abc import Callable
 from textual.widget import Widget
 
 from sightline.base.records import Buffer
+from sightline.light.late_imports import late_modules
 from sightline.light.named_tuple import NamedTuple
 from sightline.store import Reading
-from sightline_tui.common import late
 from sightline_tui.common.hexdump import is_binary, open_dump
 from sightline_tui.common.line_painter import plain_text
 from sightline_tui.common.messages import OutputChecked
@@ -16,6 +16,9 @@ from sightline_tui.common.store_errors import STORE_ERRORS
 from sightline_tui.common.store_read import StoreRead
 from sightline_tui.viewer.awaited_lines import WAIT_SECONDS
 from sightline_tui.viewer.line_strips import Highlighter
+
+with late_modules(globals()):
+    from sightline_tui.common import syntax as text_syntax  # 60 ms, for Pygments
 
 _HASHED_AT_ONCE_BYTES = 8 << 20
 """10 ms: a larger output of a version without seals is hashed in another thread when it is first opened."""
@@ -266,4 +269,4 @@ def _drop(opened: OpenOutput) -> None:
 
 def _syntax(buffer: Buffer, stream: str, reading: OutputReader) -> Highlighter:
     lines = [plain_text(line) for _, line in reading.lines(1, _SAMPLE_LINES, _SAMPLE_LINE_BYTES)]
-    return late.syntax_of(buffer, stream, "\n".join(lines))
+    return text_syntax.syntax_of(buffer, stream, "\n".join(lines))

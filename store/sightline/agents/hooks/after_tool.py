@@ -3,7 +3,6 @@
 If a harness tells what its model is shown of a batch of calls, that is logged; otherwise what the event itself says.
 """
 
-from sightline.agents.hooks import late, late_hooks
 from sightline.agents.hooks.hook_session import is_first, notes_answer, open_store, session_of
 from sightline.agents.hooks.pending_commands import PendingCommand, forget, key_of, recall
 from sightline.agents.hooks.tool_result import find_buffer, keep, log_view, may_keep, request_of, tidy
@@ -11,6 +10,7 @@ from sightline.base.errors import StoreFailed
 from sightline.base.records import Buffer, Session, Shown, joined_notes
 from sightline.harnesses.base import AFTER, BATCH, BEFORE, FAILED, SHAPE, Harness
 from sightline.harnesses.tool_call import ToolCall, shown_of
+from sightline.light.late_imports import late_modules
 from sightline.light.late_pattern import re
 from sightline.light.library import AbstractContextManager, nullcontext
 from sightline.light.typing_names import TYPE_CHECKING, Any
@@ -19,6 +19,19 @@ from sightline.store import Store
 if TYPE_CHECKING:  # few harnesses have them
     from sightline.agents.hooks.live_calls import LiveCall
 
+with late_modules(globals()):
+    from sightline.agents.hooks import (
+        background_commands,  # 20 ms: few commands go on, and few prompts tell of an end
+        kept_list,  # 20 ms: few commands are lists of several programs
+        live_calls,  # 30 ms, of two harnesses only
+        other_hooks,  # few commands are changed by others
+        recorded_tasks,  # commands of one harness only
+        view_instead,  # 20 ms, of mode `shape` only
+    )
+    from sightline.audit import quoted_lines  # few calls are of files
+    from sightline.capture import filters  # few commands have filters
+    from sightline.log import view_text  # few views are our own
+
 Json = dict[str, Any]
 
 
@@ -26,7 +39,7 @@ def after_tool(harness: Harness, event: str, mode: str, given: Json, *, tells: b
     """The hook's answer: a view to show instead, or the notes that wait; None for neither, or if nobody is told it."""
     when, call = harness.when(event), harness.call_of(given)
     if call is not None and when == AFTER and harness.goes_on(given):
-        late_hooks.note_background(harness, call)
+        background_commands.note_background(harness, call)
         return None
     call = harness.result(call, when, given) if call else None
     if call is None:
@@ -48,7 +61,7 @@ def _kept_and_answered(
     redaction = store.redaction() if pending else None
     own = redaction.text(call.command) if redaction else call.command
     if pending and pending.key not in call.command and own != pending.command:
-        late_hooks.stop_rewriting(call.session.id)
+        other_hooks.stop_rewriting(call.session.id)
         forget(pending.key)
         pending = None
     if pending:
@@ -58,7 +71,7 @@ def _kept_and_answered(
     is_shown = _is_shown(store, session, call, pending)
     transcript: AbstractContextManager[LiveCall | None] = nullcontext()
     if harness.transcribes:
-        transcript = late_hooks.live_call(store, session, harness, given)
+        transcript = live_calls.live_call(store, session, harness, given)
     with transcript as live:
         if live and live.has(call, pending.written if pending else 0.0):
             return notes_answer(store, session, harness, event) if tells else None
@@ -69,7 +82,7 @@ def _kept_and_answered(
             forget(pending.key)  # the buffer now has what the parts wrote
         answer = None
         if mode == SHAPE and harness.when(event) == AFTER and harness.replaces and buffer and not is_shown:
-            answer = late_hooks.replaced(store, session, harness, event, call, buffer, given)
+            answer = view_instead.replaced(store, session, harness, event, call, buffer, given)
         is_replaced = answer is not None
         if live:
             text, _ = _known_of(harness, call)
@@ -99,9 +112,9 @@ def _kept(
 ) -> Buffer | None:
     """The result's buffer: made now, or made while the command ran, which then gets its exit code."""
     if pending is None and harness.shell_start and call.kind == "cmd":
-        return late_hooks.take_recorded(store, session, call) or keep(store, session, _with_note(call))
+        return recorded_tasks.take_recorded(store, session, call) or keep(store, session, _with_note(call))
     if pending and pending.parts:
-        return late_hooks.keep_list(store, session, call, pending)
+        return kept_list.keep_list(store, session, call, pending)
     if pending is None or pending.filtered:
         buffer = keep(store, session, call if pending else _with_note(call))
         unfiltered = find_buffer(store, session, call, unfiltered=True, since=pending.written) if pending else None
@@ -118,7 +131,7 @@ def _with_note(call: ToolCall) -> ToolCall:
     """The call of a command, with a note on what nothing has kept of it."""
     if call.kind != "cmd" or "|" not in call.command:
         return call
-    return call._replace(note=joined_notes(call.note, late.unseen_input(call.command)))
+    return call._replace(note=joined_notes(call.note, filters.unseen_input(call.command)))
 
 
 def _log(store: Store, session: Session, harness: Harness, call: ToolCall, buffer: Buffer | None, added: str) -> None:
@@ -150,7 +163,7 @@ def _lines_of(call: ToolCall, buffer: Buffer | None, text: str) -> Shown | None:
     read = call.text
     if not (buffer and buffer.kind == "file" and read):
         return None
-    if not late.has_long_lines(read.encode(errors="surrogatepass"), text):
+    if not quoted_lines.has_long_lines(read.encode(errors="surrogatepass"), text):
         return None
     return Shown(buffer.name, "out", call.first, min(call.first + len(read.splitlines()) - 1, buffer.lines))
 
@@ -201,5 +214,5 @@ def _is_logged(store: Store, session: Session, harness: Harness, buffer: Buffer,
     if not views or not use or f'"{use}"' not in views[0].view.request:
         return False
     said = text[found.end() :] if (found := re.match(harness.exit_line, text)) else text
-    told = late.view_text(store, views[0]).strip()
+    told = view_text.view_text(store, views[0]).strip()
     return told in (said.strip(), "")  # for an empty result harnesses say that it is empty

@@ -7,12 +7,19 @@ Whatever goes wrong here, the harness is not disturbed: nothing is printed, and 
 import os
 import sys
 
-from sightline.agents.hooks import late_hooks
 from sightline.harnesses import find
 from sightline.harnesses.base import AFTER, BATCH, BEFORE, CONTEXT, END, MODES, PROMPT, SHAPE, START, Harness
 from sightline.light.json_text import dumps, loads
+from sightline.light.late_imports import late_modules
 from sightline.light.typing_names import Any, Callable, Sequence
 from sightline.settings.config import default_root, judge_store
+
+with late_modules(globals()):
+    from sightline.agents.hooks import (
+        before_tool,  # 5 ms
+        hook_session,  # 20 ms, for the store
+        process_apart,  # few events have nothing to say
+    )
 
 Json = dict[str, Any]
 
@@ -20,7 +27,7 @@ Json = dict[str, Any]
 def main(words: Sequence[str]) -> None:
     """Answer the event on standard input; arguments: ``HARNESS EVENT --mode MODE [--through PROGRAM]``. Exit with 0."""
     try:
-        answer = answer_to(words, sys.stdin.buffer.read(), apart=lambda: late_hooks.continue_apart())
+        answer = answer_to(words, sys.stdin.buffer.read(), apart=lambda: process_apart.continue_apart())
         if answer:
             os.write(1, answer)
     except BaseException as error:
@@ -66,7 +73,7 @@ def _answer(
     if not when:
         raise ValueError(f"{harness.title} has no hook of ours for {event!r}")
     if when == BEFORE:
-        return late_hooks.before_tool(harness, event, mode, given, through)
+        return before_tool.before_tool(harness, event, mode, given, through)
     if when in (START, PROMPT, END, CONTEXT):
         from sightline.agents.hooks.turns import at_turn
 
@@ -75,18 +82,18 @@ def _answer(
     others = [one for one in calls if isinstance(one, dict) and not harness.is_own(one)]
     if not others:
         return None
-    session = late_hooks.session_of(harness.name, str(given.get("session_id", "")), "").name
+    session = hook_session.session_of(harness.name, str(given.get("session_id", "")), "").name
     is_silent = apart is not None and when != BATCH and _is_silent(harness, when, mode)
     kind = BATCH if when == BATCH else AFTER if is_silent else ""
     # The lock is held before the rest is loaded, since that takes time, and by the second process when the first ends.
-    with late_hooks.taking_in(session, kind) as is_held:
+    with hook_session.taking_in(session, kind) as is_held:
         if is_silent and is_held and apart and not apart():
             return None
         from sightline.agents.hooks.after_tool import after_batch, after_tool
 
         if when != BATCH:
             return after_tool(harness, event, mode, given, tells=not is_silent and harness.shows(given))
-        late_hooks.wait_until_in(session, AFTER)
+        hook_session.wait_until_in(session, AFTER)
         after_batch(harness, given, others)
     return None
 
@@ -98,4 +105,4 @@ def _is_silent(harness: Harness, when: str, mode: str) -> bool:
     """
     may_replace = mode == SHAPE and when == AFTER
     logs_later = any(hook.when == BATCH for hook in harness.hooks)
-    return logs_later and not may_replace and not late_hooks.has_notes()
+    return logs_later and not may_replace and not hook_session.has_notes()

@@ -10,11 +10,11 @@ import fcntl
 import os
 import time
 
-from sightline.agents.hooks import late
 from sightline.base.private_files import make_folder, open_private, remove_file
 from sightline.base.records import Session, storable
 from sightline.harnesses.base import AFTER, BATCH, Harness, Json
 from sightline.light.json_text import dumps
+from sightline.light.late_imports import late_modules
 from sightline.light.library import contextmanager, suppress
 from sightline.light.typing_names import TYPE_CHECKING, Iterable, Iterator
 from sightline.log.sessions import safe_name
@@ -22,6 +22,9 @@ from sightline.settings.config import HOOKS, default_root
 
 if TYPE_CHECKING:  # 20 ms, which the start of a session and the end of a turn save
     from sightline.store import Store
+
+with late_modules(globals()):
+    from sightline.log import notes  # few sessions have notes that wait
 
 PATIENCE_SECONDS = 3.0
 """How long hooks, and what they put into commands, wait while another process changes the index; an agent waits."""
@@ -84,10 +87,10 @@ def has_notes() -> bool:
 
 def waiting_notes(store: "Store", session: Session) -> list[str]:
     """The text of the notes that wait, which are marked as sent."""
-    held = late.hold_waiting(store, session.name, anyone=True)
+    held = notes.hold_waiting(store, session.name, anyone=True)
     if not held:
         return []
-    late.release(store, held, session)
+    notes.release(store, held, session)
     told = "\n".join(f"{waiting.ref}: {waiting.text}" for waiting in held)
     return [f"Notes from the person who looks on, about lines of outputs:\n{told}"]
 

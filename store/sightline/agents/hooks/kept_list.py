@@ -7,7 +7,6 @@ ends, else its text is. If the harness cut it, the pieces are all there is, and 
 import os
 from collections.abc import Callable, Iterable
 
-from sightline.agents.hooks import late
 from sightline.agents.hooks.hook_session import open_store, session_of
 from sightline.agents.hooks.live_list import UNTOLD, end_shown
 from sightline.agents.hooks.part_files import PartEnd, endings, open_part, part_bytes, still_runs
@@ -17,10 +16,14 @@ from sightline.base.errors import ExpiredRef
 from sightline.base.records import DROPPED, Buffer, Gap, Session, joined_notes
 from sightline.capture.list_insertion import ListPart, may_complain
 from sightline.harnesses.tool_call import CallSession, ToolCall
+from sightline.light.late_imports import late_modules
 from sightline.light.library import suppress
 from sightline.light.named_tuple import NamedTuple
 from sightline.log.sessions import use_key
 from sightline.store import Store
+
+with late_modules(globals()):
+    from sightline.log import retention  # few stores are full, few lists change
 
 _READ_BYTES = 1 << 20
 _COMPARED_BYTES = 64 << 20  # only so much of the beginning is compared
@@ -104,7 +107,7 @@ def _end_shown(store: Store, session: Session, pending: PendingCommand, pieces: 
         with suppress(ExpiredRef):  # it has just done so
             store.amend(buffer.name, artifact="")
     elif buffer:
-        late.remove(store, [buffer])  # the files of the parts, or the harness, have more
+        retention.remove(store, [buffer])  # the files of the parts, or the harness, have more
     return None
 
 

@@ -13,11 +13,15 @@ from sightline.agents.hooks.part_files import open_part, still_runs
 from sightline.agents.hooks.pending_commands import PendingCommand, live_path, pending_path, recall
 from sightline.agents.hooks.process_apart import continue_apart
 from sightline.base.private_files import open_private, remove_file
+from sightline.light.late_imports import late_modules
 from sightline.light.library import suppress
 from sightline.light.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:  # only the process apart loads the store
     from sightline.store import Recording
+
+with late_modules(globals()):
+    from sightline.log import retention  # few stores are full, few lists change
 
 SOON_SECONDS = 0.4  # a list that ends sooner is listed when it has ended
 _TURN_SECONDS = 0.05
@@ -69,7 +73,6 @@ def list_began_ns(key: str, shell: int) -> int:
 
 
 def _show(key: str, began_ns: int) -> None:
-    from sightline.agents.hooks import late
     from sightline.agents.hooks.hook_session import open_store, session_of
     from sightline.log.sessions import use_key
 
@@ -95,7 +98,7 @@ def _show(key: str, began_ns: int) -> None:
             partial = "" if _record(recording, parts, pending, fd) == _KEEP else UNTOLD
             shown = recording.seal(exit_code=None, partial=partial, note="merged" * pending.merged)
             if _is_forgotten(fd):  # nobody waits for it, and something else has taken its place
-                late.remove(store, [shown])
+                retention.remove(store, [shown])
         except BaseException:
             recording.discard()
             raise

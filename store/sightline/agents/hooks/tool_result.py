@@ -7,11 +7,12 @@ import errno
 import os
 import time
 
-from sightline.agents.hooks import hook_session, late
+from sightline.agents.hooks import hook_session
 from sightline.base.records import LONG_ID, TOOL_FAILED, Buffer, Session, Shown
 from sightline.base.sha256 import sha256_hex
 from sightline.harnesses.tool_call import CHANGES_FILES, TEXT_MIME, ToolCall, ToolPart, open_beside
 from sightline.light.json_text import dumps
+from sightline.light.late_imports import late_modules
 from sightline.light.typing_names import TYPE_CHECKING, Any
 from sightline.log.sessions import use_key
 from sightline.log.views import Shows, record_view
@@ -20,6 +21,13 @@ from sightline.store import Store, Target
 
 if TYPE_CHECKING:
     from sightline.agents.past_sessions.shown_lines import LinesShown
+
+with late_modules(globals()):
+    from sightline.agents.past_sessions import shown_lines  # few results are shown other than they are
+    from sightline.capture import file as captured_file  # likewise
+    from sightline.capture import result  # few are of other tools
+    from sightline.harnesses import file_changes  # few calls are edits
+    from sightline.log import retention  # few stores are full, few lists change
 
 VERB = "tool"
 """The verb of such a call in the log, as for a proxied server's tools; the request names the tool."""
@@ -108,8 +116,8 @@ def _file_version(store: Store, session: Session, call: ToolCall) -> Buffer | No
     try:
         if os.path.getsize(call.command) > _LARGEST_FILE:
             return None
-        buffer = late.capture_file(store, call.command, session.name)
-    except (OSError, late.FileNotReadable):
+        buffer = captured_file.capture_file(store, call.command, session.name)
+    except (OSError, captured_file.FileNotReadable):
         return None
     read = call.text.splitlines()
     last = min(call.first + len(read) - 1, buffer.lines)
@@ -180,10 +188,10 @@ def _result(store: Store, session: Session, call: ToolCall) -> Buffer | None:
 
 def _structured(store: Store, session: Session, call: ToolCall, command: str, about: dict[str, Any]) -> Buffer | None:
     """Keep a result that may be JSON, or is not text."""
-    made = {part.stream: late.ResultBlock([_content(part)], part.mime) for part in call.parts}
+    made = {part.stream: result.ResultBlock([_content(part)], part.mime) for part in call.parts}
     last = max(int(stream.removeprefix("part.")) for stream in made)
-    blocks = [made.get(f"part.{number}", late.ResultBlock([])) for number in range(last + 1)]
-    kept = late.capture_result(store, blocks, command=command, cwd=call.cwd, session=session.name, **about)
+    blocks = [made.get(f"part.{number}", result.ResultBlock([])) for number in range(last + 1)]
+    kept = result.capture_result(store, blocks, command=command, cwd=call.cwd, session=session.name, **about)
     return kept if isinstance(kept, Buffer) else None
 
 
@@ -209,7 +217,7 @@ def request_of(call: ToolCall, alone_bytes: int | None) -> dict[str, Any]:
     if call.kind != "cmd":
         request["arguments"] = shortened(call.arguments)
     if call.tool in CHANGES_FILES:
-        request["files"] = late.files_changed(call.tool, call.arguments)
+        request["files"] = file_changes.files_changed(call.tool, call.arguments)
     if alone_bytes is not None:
         request["alone_bytes"] = alone_bytes
     caller = {"client": call.session.harness, "harness_session": call.session.id, "tool_use": call.use}
@@ -272,10 +280,10 @@ def _lines_in(store: Store, buffers: list[Buffer], text: str, command: str) -> "
     """The lines of each buffer that stand in a text."""
     if not buffers or not 0 < len(text) <= _MATCHED_CHARACTERS:
         return []
-    return [late.shown_lines(store, one, text, command=command) for one in buffers]
+    return [shown_lines.shown_lines(store, one, text, command=command) for one in buffers]
 
 
 def tidy(store: Store) -> None:
     """Evict what is over the limits."""
     if store.over_limits():
-        late.enforce_limits(store)
+        retention.enforce_limits(store)

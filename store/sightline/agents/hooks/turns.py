@@ -7,7 +7,6 @@ apart from `event`, since no event of a tool needs what this module loads.
 import os
 import time
 
-from sightline.agents.hooks import late, late_hooks
 from sightline.agents.hooks.command_line import capture_program
 from sightline.agents.hooks.hook_session import is_first, session_of
 from sightline.agents.hooks.pending_commands import (
@@ -20,6 +19,7 @@ from sightline.agents.hooks.pending_commands import (
 )
 from sightline.harnesses.base import BATCH, CONTEXT, END, KEEP, PROMPT, SHAPE, START, Harness, Json
 from sightline.harnesses.tool_call import plain, text_of
+from sightline.light.late_imports import late_modules
 from sightline.log.session_events import (
     CLEARED,
     COMPACTED,
@@ -37,6 +37,20 @@ from sightline.log.session_events import (
 )
 from sightline.settings.config import EvidenceSettings, default_root, load_settings
 
+with late_modules(globals()):
+    from sightline.agents.hooks import (
+        background_commands,  # 20 ms: few commands go on, and few prompts tell of an end
+        cancelled_commands,  # 30 ms: few commands are broken off
+        hook_session,  # 20 ms, for the store
+        kept_list,  # 20 ms: few commands are lists of several programs
+        live_calls,  # 30 ms, of two harnesses only
+        recorded_tasks,  # commands of one harness only
+    )
+    from sightline.audit.evidence import (
+        evidence_records,  # if asked for
+        session_evidence,  # likewise
+    )
+
 _SOURCES = {"startup": STARTED, "resume": RESUMED, "clear": CLEARED, "compact": COMPACTED, "fork": FORKED}
 _TRIGGERS = {"manual": "manual", "auto": "automatic"}
 _MOST = 5
@@ -53,39 +67,39 @@ def at_turn(harness: Harness, event: str, mode: str, given: Json) -> Json | None
     """The answer to such an event; None if there is nothing to say."""
     when = harness.when(event)
     if when in (START, PROMPT) and (lists := pending_lists(harness.name, str(given.get("session_id", "")))):
-        late_hooks.keep_untold(lists, str(given.get("cwd", "")))
+        kept_list.keep_untold(lists, str(given.get("cwd", "")))
     if when == START:
         forget_old()
         _forget_ended(harness, given)
         _have_recorded(harness, mode, given)
     elif harness.background and str(given.get("prompt", "")).startswith(harness.background):
-        late_hooks.take_in(harness, given)
+        background_commands.take_in(harness, given)
     elif (
         harness.background and when in (PROMPT, END) and has_background(harness.name, str(given.get("session_id", "")))
     ):
-        late_hooks.take_in_told(harness, given)
+        background_commands.take_in_told(harness, given)
     if when == PROMPT:
         _take_in_cancelled(harness, given)
     _record_event(harness, event, given)
     if when == CONTEXT:
         return None
     if harness.transcribes:
-        (late_hooks.at_start if when == START else late_hooks.at_end if when == END else late_hooks.at_prompt)(
+        (live_calls.at_start if when == START else live_calls.at_end if when == END else live_calls.at_prompt)(
             harness, given
         )
     if when == END:
         if any(hook.when == BATCH for hook in harness.hooks):
-            late_hooks.wait_until_in(session_of(harness.name, str(given.get("session_id", "")), "").name)
+            hook_session.wait_until_in(session_of(harness.name, str(given.get("session_id", "")), "").name)
         _take_in_cancelled(harness, given)
         _forget_ended(harness, given)
         return _question(harness, given)
     said = [USE_OF_REFS.format(program=capture_program())] if when == START and mode in (KEEP, SHAPE) else []
     said += _reminder(harness, given) if when == START and harness.tells else []
-    if late_hooks.has_notes():
-        with late_hooks.open_store() as store:
+    if hook_session.has_notes():
+        with hook_session.open_store() as store:
             harness_session = given.get("session_id") or given.get("conversation_id") or ""
             session = session_of(harness.name, str(harness_session), str(given.get("cwd", "")))
-            said += late_hooks.waiting_notes(store, session)
+            said += hook_session.waiting_notes(store, session)
     return harness.addition(event, "\n\n".join(said)) if said else None
 
 
@@ -95,7 +109,7 @@ def _forget_ended(harness: Harness, given: Json) -> None:
 
 def _take_in_cancelled(harness: Harness, given: Json) -> None:
     if harness.shell_start and has_recorded(str(given.get("session_id", ""))):
-        late_hooks.take_in_cancelled(harness, given)
+        cancelled_commands.take_in_cancelled(harness, given)
 
 
 def _have_recorded(harness: Harness, mode: str, given: Json) -> None:
@@ -105,7 +119,7 @@ def _have_recorded(harness: Harness, mode: str, given: Json) -> None:
         return
     settings = load_settings(os.path.join(default_root(), "config.toml"))
     if settings.captures(str(given.get("cwd") or "") or os.getcwd()):
-        late_hooks.have_recorded(harness.name, str(session), file)
+        recorded_tasks.have_recorded(harness.name, str(session), file)
 
 
 def _record_event(harness: Harness, event: str, given: Json) -> None:
@@ -168,9 +182,9 @@ def _reminder(harness: Harness, given: Json) -> list[str]:
     """After a compaction, a line with its ref for each failure that was lost with it; none at any other start."""
     if given.get("source") != "compact" or not _switches().remind:
         return []
-    with late_hooks.open_store() as store:
+    with hook_session.open_store() as store:
         session = session_of(harness.name, str(given.get("session_id") or ""), str(given.get("cwd") or ""))
-        found = late.forgotten_failures(store, session)
+        found = session_evidence.forgotten_failures(store, session)
     return [f"Sightline: {one.at} ({one.command}): {one.text}" for one in found[:_MOST]]
 
 
@@ -178,12 +192,16 @@ def _question(harness: Harness, given: Json) -> Json | None:
     """At the end of a turn, once, what its claim lacks; None if it lacks nothing, or if that is off."""
     if not harness.asks or given.get("stop_hook_active") or not _switches().ask:
         return None
-    with late_hooks.open_store() as store:
+    with hook_session.open_store() as store:
         session = session_of(harness.name, str(given.get("session_id") or ""), str(given.get("cwd") or ""))
-        claims = late.evidence_of(store, session).claims
+        claims = session_evidence.evidence_of(store, session).claims
     newest = [one for one in claims if one.message == claims[-1].message] if claims else []
     said = str(given.get(harness.says) or "")
-    lacking = [one for one in newest if one.verdict in (late.CONTRADICTED, late.STALE) and one.claim.words in said]
+    lacking = [
+        one
+        for one in newest
+        if one.verdict in (evidence_records.CONTRADICTED, evidence_records.STALE) and one.claim.words in said
+    ]
     if not lacking:
         return None
     told = "; ".join(

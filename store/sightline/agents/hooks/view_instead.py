@@ -1,12 +1,12 @@
 """Mode ``shape``: shows an agent our view in the place of the output of a command or a tool."""
 
-from sightline.agents.hooks import late
 from sightline.agents.hooks.pending_commands import PendingCommand
 from sightline.agents.hooks.tool_result import VERB, request_of
 from sightline.base.profile import load_profile
 from sightline.base.records import Buffer, Session
 from sightline.harnesses.base import Harness
 from sightline.harnesses.tool_call import ToolCall
+from sightline.light.late_imports import late_modules
 from sightline.light.typing_names import Any
 from sightline.shape.segments import join_segments
 from sightline.store import Store
@@ -16,6 +16,9 @@ from sightline.verbs.delivery import deliver
 from sightline.verbs.head_line import render_text
 from sightline.verbs.next_call import TOOLS, calls_in
 from sightline.verbs.reply import Reply
+
+with late_modules(globals()):
+    from sightline.verbs import result_view  # few modes show views
 
 
 def _asking(store: Store, session: Session) -> Asker:
@@ -75,4 +78,4 @@ def _reply(asking: Asker, buffer: Buffer, call: ToolCall, request: dict[str, Any
         return command_reply(
             asking, buffer, ending_of(buffer), verbosity="auto", verb="capture", request=request, always_ref=True
         )
-    return late.result_reply(asking, buffer, verb=VERB, request=request, failed=call.failed, always_ref=True)
+    return result_view.result_reply(asking, buffer, verb=VERB, request=request, failed=call.failed, always_ref=True)

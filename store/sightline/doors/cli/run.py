@@ -16,16 +16,19 @@ from sightline.doors.terminal.arguments import (
     seconds,
 )
 from sightline.doors.terminal.output import Door, dim, log_streamed, passing_on, write_err
+from sightline.light.late_imports import late_modules
 from sightline.light.plain_signal import signal
 from sightline.light.typing_names import Any
 from sightline.log.sessions import is_person
 from sightline.shape.segments import Segment
 from sightline.store import Target
-from sightline.verbs import late
 from sightline.verbs.command_view import ending_of
 from sightline.verbs.delivery import deliver
 from sightline.verbs.reply import Reply, fault
 from sightline.verbs.run_command import VERB, Doorway, RunRequest, run_command
+
+with late_modules(globals()):
+    from sightline.shape import summary
 
 _NEWLINE = ord("\n")
 
@@ -198,4 +201,4 @@ def _question(reply: Reply) -> tuple[Segment, ...]:
 
 def _summary(door: Door, buffer: Buffer) -> str:
     with door.local.open(Target(buffer, "out")) as out, door.local.open(Target(buffer, "err")) as err:
-        return late.summary(out, err, **ending_of(buffer)._asdict())
+        return summary.summary(out, err, **ending_of(buffer)._asdict())

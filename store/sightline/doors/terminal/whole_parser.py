@@ -1,22 +1,11 @@
 """The parser of `argparse` for a command: for help, errors, completion and the manual, and for what is rarely typed."""
 
+import argparse
 import os
-import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Iterable, Mapping
-from types import SimpleNamespace
 
 from sightline.light.typing_names import Any
-
-# argparse would look for translations of its messages. There are none, and the search takes 1.7 ms, half of its time.
-# So it is loaded with this object in place of `gettext`; all other modules still get the real one.
-_untranslated: Any = SimpleNamespace(gettext=str, ngettext=lambda one, many, count: one if count == 1 else many)
-_is_ours = sys.modules.setdefault("gettext", _untranslated) is _untranslated
-try:
-    import argparse
-    from argparse import ArgumentParser, RawDescriptionHelpFormatter
-finally:
-    if _is_ours:
-        del sys.modules["gettext"]
 
 
 class _Parser(ArgumentParser):
