@@ -21,7 +21,7 @@ MARKER = (
     rf"|previous line ×{_COUNT} more: {_AT}"
     rf"|{_COUNT} lines? rewritten in place: {_AT}"
     rf"|{_COUNT} more error lines?(?:: (?:{_REF}:)?{_RANGES}|: {_REF})?"
-    rf"|{_COUNT} (?:more )?(?:items?|keys?) elided: (?:{_AT}|{_PATH})"
+    rf"|{_COUNT} (?:more )?(?:items?|keys?|failures?) elided: (?:{_AT}|{_PATH})"
     rf"|diff of {_COUNT} files?: \+{_COUNT} -{_COUNT}(?:, {_COUNT} only on one side)?"
     rf"|\+{_COUNT} -{_COUNT} in this file"
     rf"|{_COUNT} more files?, \+{_COUNT} -{_COUNT}: {_AT}"

@@ -79,3 +79,4 @@ def test_a_captured_pipe_states_no_duration_of_its_command(cli: Any) -> None:
     lines = b"".join(b"line %d\n" % number for number in range(2000))
     told = cli("capture", "--exit-code", "1", stdin=lines + b"row 17 is broken\n").out.splitlines()[0]
     assert 'summary="failed with exit 1: 2,001 lines' in told
+    assert 'summary="failed with exit 1: 2,001 lines' in cli("show", "@last").out.splitlines()[0]

@@ -64,7 +64,7 @@ def _capture(given: Namespace) -> int:
         if isinstance(kept, Unkept):
             reply = unkept_reply(kept, Ending(given.exit_code), verb=VERB, request=request)
         else:
-            ending = ending_of(kept)._replace(seconds=None)  # the capture was timed, not the command
+            ending = ending_of(kept)
             try:
                 reply = command_reply(door.asking, kept, ending, verbosity=given.verbosity, verb=VERB, request=request)
             except Exception as error:  # whatever the error is, the output must not be lost

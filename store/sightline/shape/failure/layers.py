@@ -78,6 +78,7 @@ PARAGRAPH_LINES = 14
 KEY_LINES = 8  # of a block, shown at once
 SHORT_BLOCK_LINES = 8  # a shorter block is shown whole at once
 LONG_BLOCK_LINES = 24  # of a longer one, the lines near its key lines come before the others
+OPENED_LINES = 3  # of a text that a key line opens, shown with it
 HEADER_LINES = 400  # how far above a line its header is searched
 
 _DETAIL = re.compile(
@@ -85,6 +86,7 @@ _DETAIL = re.compile(
     r"|(?:expected|actual|received|got|left|right|diff|stdout|stderr|output|where)\b)",
     re.IGNORECASE,
 )
+_OPENS = re.compile(r":\s*[|>][-+]?$")
 _LIBRARY = re.compile(
     r"\b(?:javax?|jdk|sun|com\.sun|kotlin|scala|groovy|org\.(?:junit|gradle|apache|testng|mockito|hamcrest|assertj))\."
     r"|node:internal|\binternal/|node_modules|(?:site|dist)-packages|/lib/python\d|/rustc/|\b(?:core|std|alloc)::"
@@ -314,7 +316,7 @@ def _of_block(hit: FailureHit, block: BlockRule, source: Source, judge: Judge) -
     whole = (*above, (hit.line, last))
     if length <= SHORT_BLOCK_LINES:
         return (whole,)
-    keys = [hit.line + at for at in _without_further_frames(texts, block.key)]
+    keys = [hit.line + at for at in _with_opened(texts, _without_further_frames(texts, block.key))]
     if not block.key:
         keys = [*keys[:5], *keys[-3:]]
     if len(keys) > KEY_LINES:
@@ -343,6 +345,15 @@ def _without_further_frames(texts: Sequence[str], key: LatePattern | None) -> li
         if is_key and frames <= 1:
             found.append(at)
     return found
+
+
+def _with_opened(texts: Sequence[str], keys: Sequence[int]) -> list[int]:
+    """Return key lines with the first lines of a text that one of them opens, as ``error: |-`` does in YAML."""
+    found = {*keys}
+    for at in keys:
+        if _OPENS.search(texts[at]):
+            found.update(_below(texts, at)[:OPENED_LINES])
+    return sorted(found)
 
 
 def _without_holes(lines: Sequence[int]) -> list[int]:

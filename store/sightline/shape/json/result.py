@@ -60,12 +60,13 @@ def shape_result(
     head = source.read(0, _SNIFFED_BYTES)
     if looks_like_json(head):
         report = examination.report if failed and examination else None
-        if report and report.longest <= LINE_BYTES:
+        if report and report.longest <= LINE_BYTES and not report.by_lines:
             return None  # its lines can be shown, those that say what failed first
         if report:
             from sightline.shape.failure.report import write_report
 
-            return Structured(write_report(report, source, room), "")
+            written, path = write_report(report, source, room)
+            return Structured(written, "", path)
         return _json(source, room, failed, examination if failed else None, sampling or Sampling())
     if not failed and head.lstrip(b"\r\n").startswith(_DIFF_WORDS):
         return _diff(source, head, room)

@@ -1,12 +1,16 @@
 """What failed in a JSON report is found by the report's shape, on many lines or on one."""
 
 import json
+import re
 from typing import Any
 
 from sightline.base.profile import DEFAULT
 from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.judgement import judgement_for
 from sightline.shape.failure.regions import regions_of
+from sightline.shape.failure.report import write_report
+from sightline.shape.json.path import find, parse_path
+from sightline.shape.markers import MARKER
 from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import join_segments
 from sightline.shape.summary import summary
@@ -120,7 +124,12 @@ CARGO = [
     *({"reason": "compiler-artifact", "package_id": f"error-chain {at}", "fresh": True} for at in range(60)),
     {
         "reason": "compiler-message",
-        "message": {"rendered": "error[E0308]: mismatched types\n --> src/a.rs:3", "level": "error", "message": "m"},
+        "message": {
+            "rendered": "error[E0308]: mismatched types\n --> src/a.rs:3",
+            "level": "error",
+            "message": "m",
+            "spans": [{"file_name": "src/a.rs", "line_start": 3}],
+        },
     },
     {"reason": "build-finished", "success": False},
 ]
@@ -128,20 +137,117 @@ MYPY = [
     {"file": "a.py", "line": at, "message": f"error {at} note", "code": "x", "severity": "note"} for at in range(60)
 ] + [{"file": "a.py", "line": 70, "message": "Incompatible return value", "code": "x", "severity": "error"}]
 
-REPORTS: list[tuple[str, Any, str, int]] = [
-    ("npx playwright test --reporter=json", PLAYWRIGHT, "toBeVisible() failed in case 0", 30),
-    ("npx eslint -f json src", ESLINT, "'x' is not defined.", 1),
-    ("npx jest --json", JEST, "Error: NaN is no price", 1),
-    ("pytest --json-report", PYTEST, "assert 15 == 16", 1),
-    ("scan --format sarif", SARIF, "user data reaches a query", 1),
-    ("npx mocha --reporter json", MOCHA, "the basket is gone", 1),
-    ("ruff check --output-format json", RUFF, "`os0` imported but unused", 40),
-    ("trivy image -f json x", TRIVY, "heap overflow in the parser", 1),
+RESULT = {"ruleId": "R7", "message": {"text": "user data reaches a query"}}
+BY_DEFAULT = {
+    "runs": [
+        {
+            "tool": {
+                "driver": {"rules": [{"id": f"N{at}", "defaultConfiguration": {"level": "note"}} for at in range(9)]}
+            },
+            "results": [
+                *({"ruleId": f"N{at % 9}", "message": {"text": f"error {at}"}} for at in range(60)),
+                *(
+                    RESULT
+                    | {
+                        "locations": [
+                            {"physicalLocation": {"artifactLocation": {"uri": "a.py"}, "region": {"startLine": at}}}
+                        ]
+                    }
+                    for at in (4, 9)
+                ),
+            ],
+        }
+    ]
+}
+MISCONFIGURED = {
+    "Results": [
+        {
+            "Target": f"{at}.tf",
+            "Misconfigurations": [
+                {
+                    "ID": "AWS-1",
+                    "Title": "error",
+                    "Message": f"bucket {at} is public",
+                    "Severity": "HIGH",
+                    "Status": "FAIL" if at % 20 == 7 else "PASS",
+                }
+            ],
+        }
+        for at in range(40)
+    ]
+}
+MODERATE = {
+    "vulnerabilities": {
+        f"p{at}": {"name": f"p{at}", "severity": "moderate", "via": [{"title": f"hole {at}", "severity": "moderate"}]}
+        for at in range(30)
+    }
+}
+VALIDATED = {
+    "valid": False,
+    "diagnostics": [
+        {
+            "severity": "error" if at % 10 == 3 else "warning",
+            "summary": "Unknown thing",
+            "detail": f"The error is in thing {at}.",
+            "range": {"filename": "main.tf", "start": {"line": at + 1}},
+        }
+        for at in range(40)
+    ],
+}
+REPORTS: list[tuple[str, Any, str, str]] = [
+    ("npx playwright test --reporter=json", PLAYWRIGHT, "toBeVisible() failed in case 0", "30 failed"),
+    ("npx eslint -f json src", ESLINT, "'x' is not defined.", "1 problem"),
+    ("npx jest --json", JEST, "Error: NaN is no price", "1 failed"),
+    ("pytest --json-report", PYTEST, "assert 15 == 16", "1 failed"),
+    ("scan --format sarif", SARIF, "user data reaches a query", "1 problem"),
+    ("scan --format sarif", BY_DEFAULT, "user data reaches a query", "2 problems"),
+    ("npx mocha --reporter json", MOCHA, "the basket is gone", "1 failed"),
+    ("ruff check --output-format json", RUFF, "`os0` imported but unused", "40 problems"),
+    ("trivy image -f json x", TRIVY, "heap overflow in the parser", "1 problem"),
+    ("trivy config -f json .", MISCONFIGURED, "bucket 27 is public", "2 problems"),
+    ("npm audit --json", MODERATE, "hole 0", "30 problems"),
+    ("terraform validate -json", VALIDATED, "The error is in thing 13.", "4 problems"),
 ]
-STREAMS: list[tuple[str, list[Any], str, int]] = [
-    ("go test -json ./...", GO, "till_test.go:9: got 15, want 16", 1),
-    ("cargo build --message-format json", CARGO, "error[E0308]: mismatched types", 1),
-    ("mypy -O json a.py", MYPY, "Incompatible return value", 1),
+APPLIED = [
+    *({"@level": "info", "@message": f"error{at}: Creation complete", "type": "apply_complete"} for at in range(60)),
+    {"@level": "error", "@message": "store.x: Creation errored after 0s", "type": "apply_errored"},
+    {
+        "@level": "error",
+        "@message": "Error: no disk",
+        "type": "diagnostic",
+        "diagnostic": {"severity": "error", "summary": "no disk", "detail": "disk 7 is full", "address": "store.x"},
+    },
+]
+LIBTEST = [
+    *({"type": "test", "event": "ok", "name": f"error_{at}"} for at in range(60)),
+    {
+        "type": "test",
+        "event": "failed",
+        "name": "sums",
+        "stdout": "thread 'sums' panicked at src/a.rs:3:9:\n15 is not 16",
+    },
+    {"type": "suite", "event": "failed", "passed": 60, "failed": 1},
+]
+STREAMED = [
+    *(["pass", {"title": f"error {at}", "fullTitle": f"cart error {at}"}] for at in range(60)),
+    ["fail", {"title": "sums", "fullTitle": "cart sums", "err": "15 is not 16"}],
+    ["end", {"tests": 61, "failures": 1}],
+]
+BUILT = [
+    *({"Action": "pass", "Package": f"ok/error{at}"} for at in range(60)),
+    {"Action": "build-output", "ImportPath": "till [till.test]", "Output": "# till [till.test]\n"},
+    {"Action": "build-output", "ImportPath": "till [till.test]", "Output": "./till_test.go:9:4: undefined: Sum\n"},
+    {"Action": "build-fail", "ImportPath": "till [till.test]"},
+    {"Action": "fail", "Package": "till", "FailedBuild": "till [till.test]"},
+]
+STREAMS: list[tuple[str, list[Any], str, str]] = [
+    ("go test -json ./...", GO, "till_test.go:9: got 15, want 16", "1 failed"),
+    ("go test -json ./...", BUILT, "undefined: Sum", "1 failed"),
+    ("cargo build --message-format json", CARGO, "error[E0308]: mismatched types", "1 problem"),
+    ("cargo test -- -Z unstable-options --format json", LIBTEST, "15 is not 16", "1 failed"),
+    ("npx mocha --reporter json-stream", STREAMED, "15 is not 16", "1 failed"),
+    ("mypy -O json a.py", MYPY, "Incompatible return value", "1 problem"),
+    ("terraform apply -json", APPLIED, "disk 7 is full", "1 problem"),
 ]
 TEXTS = [
     *((command, json.dumps(value, indent=indent), *rest) for command, value, *rest in REPORTS for indent in (2, None)),
@@ -156,23 +262,23 @@ def _body(out: BytesSource, examination: Examination, budget: int = 2048) -> str
 
 @each(("command", "text", "reason", "failed"), TEXTS)
 def test_reason_in_a_report_is_shown_and_failures_are_counted(
-    command: str, text: str, reason: str, failed: int
+    command: str, text: str, reason: str, failed: str
 ) -> None:
     out = BytesSource(text.encode(), "@cmd_a1b2c3")
     examination = Examination(out, _NONE, command)
     body = _body(out, examination)
     assert reason in body
     assert len(body.encode()) <= 2048
-    assert summary(out, _NONE, exit_code=1, examination=examination).startswith(f"{failed} failed (counted)")
-    assert examination.failures(out).total <= failed
+    assert summary(out, _NONE, exit_code=1, examination=examination).startswith(f"{failed} (counted)")
+    assert examination.failures(out).total <= int(failed.split()[0])
 
 
 @each(("command", "text", "reason", "failed"), TEXTS)
-def test_failure_in_a_report_has_a_name_and_a_region(command: str, text: str, reason: str, failed: int) -> None:
+def test_failure_in_a_report_has_a_name_and_a_region(command: str, text: str, reason: str, failed: str) -> None:
     out = BytesSource(text.encode(), "@cmd_a1b2c3")
     examination = Examination(out, _NONE, command)
     assert len(regions_of(examination, out)) == examination.failures(out).total
-    assert len(examination.failed) <= failed
+    assert 1 <= len(examination.failed) <= int(failed.split()[0])
 
 
 def test_other_kinds_of_failure_come_before_more_of_a_kind() -> None:
@@ -181,7 +287,25 @@ def test_other_kinds_of_failure_come_before_more_of_a_kind() -> None:
     out = BytesSource(json.dumps(cases).encode(), "@cmd_a1b2c3")
     body = _body(out, Examination(out, _NONE, "./check --json"), 1024)
     assert "depot: the depot burnt down" in body
-    assert "more failures elided: @cmd_a1b2c3:1" in body
+    assert "more failures elided: @cmd_a1b2c3 $ …]" in body
+
+
+@each(("command", "value", "reason", "failed"), REPORTS)
+def test_path_in_the_marker_of_a_report_on_one_line_opens_the_messages_it_hides(
+    command: str, value: Any, reason: str, failed: str
+) -> None:
+    out = BytesSource(json.dumps(value).encode(), "@cmd_a1b2c3")
+    report = Examination(out, _NONE, command).report
+    assert report
+    for entry in report.entries:
+        found = find(out, parse_path(entry.path))
+        assert found.start <= entry.start < found.end, entry
+    text = join_segments(write_report(report, out, 300)[0].segments)
+    path = text[text.rindex(" $") + 1 : text.rindex(" …]")] if " $" in text else "$"
+    opened = find(out, parse_path(path))
+    hidden = [entry for entry in report.entries if entry.message not in text]
+    assert all(opened.start <= entry.start < opened.end for entry in hidden)
+    assert not hidden or re.fullmatch(MARKER, text.splitlines()[-1])
 
 
 @each("command", ["cat report.json", "curl -s http://127.0.0.1/report", "gh run list --json status"])
@@ -203,3 +327,10 @@ def test_success_with_json_of_failures_is_told_as_a_success() -> None:
     out = BytesSource(json.dumps(PLAYWRIGHT).encode(), "@cmd_a1b2c3")
     told = summary(out, _NONE, exit_code=0, examination=Examination(out, _NONE, "./jobs --json"))
     assert told.startswith("ok: 1 line")
+
+
+def test_entry_of_a_log_in_json_is_shown_with_all_its_fields() -> None:
+    entries = [{"time": at, "level": "info", "msg": f"weighed crate {at}"} for at in range(300)]
+    entries[120] = {"time": 120, "level": "error", "msg": "cannot weigh", "scale": "the scale of dock 7"}
+    out = BytesSource("\n".join(map(json.dumps, entries)).encode(), "@cmd_a1b2c3")
+    assert "the scale of dock 7" in _body(out, Examination(out, _NONE, "./weigh --json"), 1024)

@@ -83,3 +83,15 @@ def test_second_failed_step_is_shown_beside_one_that_was_tolerated() -> None:
     tests += ["cannot open the drawer of till 7", "##[error]Process completed with exit code 1."]
     after = ["##[group]Post Run checkout", *(f"cleaned folder {at}" for at in range(100))]
     assert "cannot open the drawer of till 7" in _view([*lint, *tests, *after], "gh run view --log")
+
+
+def test_text_that_a_line_of_a_failed_test_opens_is_shown_with_it() -> None:
+    noise = [
+        line for at in range(90) for line in (f"# Subtest: weighs {at}", f"ok {at + 1} - weighs {at}", "  ---", "  ...")
+    ]
+    said = ["not ok 91 - sums", "  ---", "  duration_ms: 1.2", "  failureType: 'testCodeFailure'", "  error: |-"]
+    said += ["    Expected values to be strictly equal:", "    ", "    15 !== 16", "    ", "  code: 'ERR_ASSERTION'"]
+    said += ["  stack: |-", *(f"    TestContext.f{at} (file:///w/a.test.js:{at}:1)" for at in range(40)), "  ..."]
+    others = [f"not ok {at} - opens {at}" for at in range(92, 140)]
+    shown = _view(["TAP version 13", *noise, *said, *noise, *others], "node --test --test-reporter=tap")
+    assert "    15 !== 16" in shown
