@@ -256,7 +256,7 @@ def capture_stdin(
 
     try:
         PipeReader({fd: "out"}, take).run()
-        # The pipe was timed, not the command, which may have run for long before; a record says so by these equal times.
+        # The pipe was timed, not the command, which may have run for longer; a record says so by these equal times.
         return recorder.end(lambda recording: recording.seal(exit_code=exit_code, ended=recording.buffer.created))
     except BaseException:  # the reader has left, or an interrupt came
         recorder.abandon()

@@ -87,7 +87,7 @@ def _markup(source: Source, name: str) -> str:
         found = _TAG.findall(block)
         root = root or (found[0] if found else b"")
         counts.update(found)
-        title = title or _TITLE.search(block)
+        title = title or (_TITLE.search(block) if name == "HTML" else None)
     told = f"{name} {clean_text(b' '.join(title[1].split()))!r}" if title and title[1].strip() else name
     del counts[root]
     others = ", ".join(f"{count:,} {tag.decode()}" for tag, count in counts.most_common(_NAMED))
