@@ -18,7 +18,7 @@ from sightline.light.late_imports import late_modules
 from sightline.store import Reading, Target
 from sightline_tui import asking, buffers
 from sightline_tui.buffer_actions import BufferActions
-from sightline_tui.buffers.buffer_list import AGES_SECONDS, BufferList
+from sightline_tui.buffers.buffer_list import AGES_SECONDS, CLOCK_SECONDS, BufferList
 from sightline_tui.buffers.list_title import ListTitle
 from sightline_tui.buffers.order import GROUPS, ListOrder
 from sightline_tui.common import messages
@@ -125,7 +125,7 @@ class Inspector(BufferActions):
         self._split.lay_out()
         self._show(self.query_one(BufferList).first_look())
         self.call_after_refresh(self._misses.ask)
-        self.set_interval(AGES_SECONDS, self.query_one(Info).tell)  # also updates the duration of running captures
+        self.set_interval(CLOCK_SECONDS, self.query_one(Info).tell)  # the duration of a running capture
         if self._store.place:
             self.set_interval(AGES_SECONDS, self.query_one(Header).tell_place)
         if self._target is not None:  # whoever names an output wants to read it
@@ -216,15 +216,22 @@ class Inspector(BufferActions):
         if buffer is None or self._buffer is None or buffer.name != self._buffer.name:
             self._once_open.clear()
         self._buffer = buffer
-        self.query_one(Info).about(buffer)
         self.query_one(Viewer).show(buffer)
+        self._name_shown()
         self._say_why_empty()
+
+    def _name_shown(self) -> None:
+        """Name the selected output above the viewer, unless that still shows another, whose lines it would name."""
+        opened, buffer = self.query_one(Viewer).opened, self._buffer
+        if opened is None or is_void(buffer) or opened.is_of(buffer):
+            self.query_one(Info).about(buffer)
 
     def on_place_changed(self, message: messages.PlaceChanged) -> None:
         """Show the place in the row of facts."""
         if not self._is_whole:
             return
         self._first_shown = message.first
+        self._name_shown()
         self.query_one(Info).at(message)
         self._remembered.put("wrap", self.query_one(Viewer).wraps)
         self._say_why_empty()

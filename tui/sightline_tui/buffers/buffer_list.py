@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # the first screen has no filter
     from sightline_tui.buffers.matcher import AnyTerm
 
 AGES_SECONDS = 10.0  # ages are redrawn this often; all else only after a change
+CLOCK_SECONDS = 1.0  # durations of captures that run are redrawn this often
 GROWN_SECONDS = 0.05  # the viewer's new lines come first, the numbers in the list a little later
 LOST_SECONDS = 2.0  # a killed writer sends no change, so the store is asked this often while captures run
 MARKS = ("A", "B")
@@ -120,6 +121,7 @@ class BufferList(RowTable):
         """Start the timers, and read what `first_look` left out, after the first screen."""
         self.call_after_refresh(self.store_changed, index=True, live=frozenset())
         self.set_interval(AGES_SECONDS, self._refresh_where_aged)
+        self.set_interval(CLOCK_SECONDS, self._refresh_where_running)
         self.set_interval(LOST_SECONDS, self._look_for_lost)
 
     def first_look(self) -> Buffer | None:
@@ -363,6 +365,10 @@ class BufferList(RowTable):
             rows.append((self.rows.record(name), self.rows.heading(at), seen))
         place = self.scroll_offset.y, self.rows.cursor, len(self.rows)
         return rows, (place, self._terms, self.marks, self._titles, self._ended)
+
+    def _refresh_where_running(self) -> None:
+        if self._captures:
+            self._refresh_where_aged()
 
     def _refresh_where_aged(self) -> None:
         if self._times(self._drawn_at) != self._times(now := self._clock()):

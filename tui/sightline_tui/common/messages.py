@@ -182,6 +182,8 @@ class PlaceChanged(State):
 
     The notes are words such as ``raw``, ``stderr only`` or ``hit 3 of 17``; `seen` says who has seen the line that was
     gone to, or how much of the output was seen; `times` counts the lines by the time when they came, if that is shown.
+    `name` is that of the output, empty where none is shown; `unit` says what is counted, where it is not the output's
+    lines; `size` is the number of bytes that have come, where all of a running output is shown.
     """
 
     first: int
@@ -192,6 +194,9 @@ class PlaceChanged(State):
     notes: tuple[str, ...] = ()
     seen: Sequence[StripPart] = ()
     times: "Histogram | None" = None
+    name: str = ""
+    unit: str = ""
+    size: int | None = None
 
 
 class PlaceMeant(Told):

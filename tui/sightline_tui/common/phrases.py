@@ -138,15 +138,17 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def facts(buffer: Buffer, now: float, called: str = "") -> list[str]:
+def facts(buffer: Buffer, now: float, called: str = "", grown: tuple[int, int] | None = None) -> list[str]:
     """Return the facts that a person wants to know of a buffer, the most important first.
 
     Args:
         buffer: its record.
         now: seconds since the epoch.
         called: what to call its session, if not by its name.
+        grown: the lines and bytes that have come since the record was made, with those of before.
     """
-    told = [ending(buffer), counted(buffer.lines, "line"), human_bytes(buffer.bytes)]
+    lines, size = grown or (buffer.lines, buffer.bytes)
+    told = [ending(buffer), counted(lines, "line"), human_bytes(size)]
     if buffer.kind == "cmd" and (seconds := _seconds(buffer, now)) is not None:
         told.append(human_seconds(seconds))
     if err := buffer.stream("err").lines:

@@ -305,8 +305,8 @@ def shown_parts(call: Call) -> list[StripPart]:
     if view.lines_total:
         in_part = f", {call.cut_lines:,} in part" if call.cut_lines else ""
         parts.append(StripPart(f"shown {call.lines:,} of {counted(view.lines_total, 'line')}{in_part}"))
-    of = f" of {human_bytes(view.bytes_total)}" if view.bytes_total else ""
-    parts.append(StripPart(f"{human_bytes(view.bytes_shown)}{of} (~{counted(call.tokens, 'token')})"))
+    of = f", output {human_bytes(view.bytes_total)}" if view.bytes_total else ""
+    parts.append(StripPart(f"reply {human_bytes(view.bytes_shown)} (~{counted(call.tokens, 'token')}){of}"))
     if view.truncated:
         parts.append(StripPart("cut", "interrupted"))
     if call.partial:

@@ -17,6 +17,7 @@ from sightline_tui.common.visible_text import title
 with late_modules(globals()):
     from sightline_tui.common import histogram  # 1 ms: for a row that few ask for
 
+_NOWHERE = PlaceChanged(0, 0, 0, False, "")  # while the output that is named is not open yet
 _LEAST_FACTS = 14  # cells kept for how it ended, beside words on a line
 
 
@@ -32,7 +33,7 @@ class Info(Bar):
         self._buffer: Buffer | None = None
         self._judged = ("", "")  # name and state of an output that was judged together with its filters' input
         self._titles: Mapping[str, str] = {}
-        self._place = PlaceChanged(0, 0, 0, False, "")
+        self._place = _NOWHERE
         self._dragging = Dragging(self, stacked=True)
 
     def about(self, buffer: Buffer | None) -> None:
@@ -66,7 +67,9 @@ class Info(Bar):
             StripPart("  "),
             StripPart(name_of(buffer)),
         ]
-        ending, *rest = facts(buffer, self._clock(), self._titles.get(buffer.session, ""))
+        place = self._place if self._place.name == buffer.name else _NOWHERE
+        grown = (place.total, place.size) if place.size is not None else None
+        ending, *rest = facts(buffer, self._clock(), self._titles.get(buffer.session, ""), grown)
         if state != own and own == "ok":
             ending = f"filter {ending}" + (", failed before it" if state == "failed" else "")
         elif state != own:
@@ -74,21 +77,23 @@ class Info(Bar):
         told = [StripPart(f"   {ending}", state)]
         for fact in rest:
             told += [StripPart(" · ", "dim"), StripPart(title(fact), "dim")]
-        rows = (named, self._where()), (told, fitted(self._place.seen, self.size.width - _LEAST_FACTS))
-        if self._place.times is None:
+        rows = (named, self._where(place)), (told, fitted(place.seen, self.size.width - _LEAST_FACTS))
+        if place.times is None:
             self.styles.height = len(rows)
             self.say(*rows)
         else:
             self.styles.height = len(rows) + 1
-            self.say(*rows, (histogram.histogram_parts(self._place.times, self.size.width), ()))
+            self.say(*rows, (histogram.histogram_parts(place.times, self.size.width), ()))
 
-    def _where(self) -> list[StripPart]:
+    def _where(self, place: PlaceChanged) -> list[StripPart]:
         """Return the place, and as many notes as fit."""
-        place = self._place
         parts = [StripPart(f" {place.count}", "key")] if place.count else []
         at = [StripPart(" following", "running")] if place.following else []
         if place.total:
-            at += [StripPart(f" {place.first:,}-{place.last:,}"), StripPart(f" of {place.total:,} ", "dim")]
+            at += [
+                StripPart(f" {place.first:,}-{place.last:,}"),
+                StripPart(f" of {place.total:,} {place.unit}".rstrip() + " ", "dim"),
+            ]
         left = self.size.width - LEAST_LEFT - width_of(parts) - width_of(at)
         notes = list[StripPart]()
         for note in reversed(place.notes):  # the last notes tell of what was just done

@@ -57,6 +57,21 @@ class OpenOutput(NamedTuple):
         return self.buffer.state == "running"
 
     @property
+    def unit(self) -> str:
+        """What its line count counts; empty for the lines of the output."""
+        if self.hex:
+            return "rows of bytes"
+        whole = self.running or self.stream or self.line_count == self.buffer.lines
+        return "" if whole else "lines as laid out"
+
+    @property
+    def size(self) -> int | None:
+        """Number of bytes that have come, where all of a running output is shown by lines; else None."""
+        if not self.running or self.hex or self.stream:
+            return None
+        return sum(self.reading.source(stream).byte_count for stream in self.reading.streams)
+
+    @property
     def may_wait(self) -> bool:
         """Whether reading its lines may wait for a network."""
         return any(self.reading.source(stream).may_wait for stream in self.reading.streams)

@@ -243,6 +243,8 @@ class Viewer(AnnotatedPane, can_focus=True):
         first, last = (places[0].line, places[-1].line) if places else (0, 0)
         place = PlaceChanged(first, last, self.line_count, self.following, self._count, self._notes())
         place.times = self.histogram
+        if (opened := self.opened) is not None:
+            place.name, place.unit, place.size = opened.buffer.name, opened.unit, opened.size
         if self._audit is not None:
             marked = self.selection.head or self.target
             place.seen = self._audit.words(marked if first <= marked <= last else 0)
