@@ -65,6 +65,27 @@ def test_a_closed_terminal_ends_the_inspector_and_its_query(
     nothing_left(store, tmp_path)
 
 
+def test_it_draws_on_the_terminal_where_standard_error_goes_to_a_file(
+    begin: Callable[..., Pty], tmp_path: Path
+) -> None:
+    errors = tmp_path / "errors"
+    begin("sh", "-c", f"exec \"$@\" 2>'{errors}'", "sh")  # it waits until the output's name is on the screen
+    assert errors.read_text() == ""
+
+
+def test_suspended_it_gives_the_terminal_back_and_comes_back_where_it_was(
+    begin: Callable[..., Pty], until: Until
+) -> None:
+    terminal = begin()
+    pid = terminal.process.pid
+    terminal.press("\x1a")
+    assert os.WIFSTOPPED(os.waitpid(pid, os.WUNTRACED)[1])
+    until(lambda: LEAVES_SCREEN in terminal.text)
+    terminal.text = ""
+    os.kill(pid, signal.SIGCONT)
+    until(lambda: "make everything" in terminal.text)
+
+
 def test_told_to_end_the_inspector_leaves_the_terminal_as_it_was(
     store: Store, begin: Callable[..., Pty], tmp_path: Path, until: Until
 ) -> None:

@@ -1,5 +1,9 @@
 """The inspector where one may only read: no key, and nothing in the palette, changes anything."""
 
+import errno
+import os
+import sqlite3
+
 import pytest
 
 from sightline.base.records import Buffer
@@ -7,7 +11,7 @@ from sightline.log.notes import list_notes
 from sightline.store import Store
 from sightline_tui.app import WRITING, InspectorApp
 from sightline_tui.bindings import all_bindings
-from tests.tui.tui_kit import add, buffers, numbered, press, rest, run
+from tests.tui.tui_kit import add, buffers, numbered, press, rest, run, text, until
 
 
 @pytest.fixture
@@ -53,5 +57,49 @@ def test_where_one_may_write_the_same_key_pins(store: Store, buffer: Buffer) -> 
             await rest(pilot)
             pinned = store.index.buffer(buffer.name)
             assert pinned is not None and pinned.pinned
+
+    run(body)
+
+
+def test_a_query_of_a_store_that_is_only_read_is_answered_without_complaint(
+    store: Store, buffer: Buffer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    why = property(lambda _: "Read-only file system", lambda *_: None)
+    monkeypatch.setattr(type(store.index), "unwritable", why, raising=False)
+
+    async def body() -> None:
+        app = InspectorApp(store, live=False)
+        async with app.run_test(size=(120, 30), notifications=True) as pilot:
+            await rest(pilot)
+            before = len(app._notifications)
+            await press(pilot, *":head", "space", *"-2", "enter")
+            await until(pilot, lambda: "line 2" in "".join(text(app.screen.query_one("#result-lines"))))
+            assert len(app._notifications) == before
+            assert not os.path.exists(os.path.join(store.root, "queries"))
+
+    run(body)
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(errno.EROFS, "Read-only file system"), sqlite3.OperationalError("attempt to write")]
+)
+def test_what_cannot_be_written_is_not_said_to_be_unreadable(
+    store: Store, buffer: Buffer, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    if isinstance(error, sqlite3.Error):
+        error.sqlite_errorcode = sqlite3.SQLITE_READONLY_DBMOVED
+
+    def fails(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(type(store), "amend", fails)
+
+    async def body() -> None:
+        app = InspectorApp(store, live=False)
+        async with app.run_test(size=(120, 30), notifications=True) as pilot:
+            await rest(pilot)
+            await press(pilot, "p")
+            await rest(pilot)
+            assert "Nothing can be written to the store" in [one.title or one.message for one in app._notifications][-1]
 
     run(body)

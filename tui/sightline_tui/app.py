@@ -33,7 +33,7 @@ from sightline_tui.common.key_order import KeyOrder
 from sightline_tui.common.keys import keymap_of, named
 from sightline_tui.common.messages import PollingBegun, StoreChanged
 from sightline_tui.common.preferences import Preferences
-from sightline_tui.common.textual_internals import FaultTold
+from sightline_tui.common.textual_internals import FaultTold, draw_on_standard_output
 from sightline_tui.common.theme import DARK, LIGHT, TERMINAL, THEMES
 from sightline_tui.common.visible_text import visible
 from sightline_tui.inspector import Inspector
@@ -132,6 +132,7 @@ class InspectorApp(FaultTold[None]):
             ],
         ),
         Binding("ctrl+q,ctrl+c", "quit", "Quit", show=False, priority=True),
+        Binding("ctrl+z", "suspend_process", "To the shell; fg comes back", show=False, priority=True),
     ]
 
     _found_theme: Theme | None = None
@@ -469,6 +470,7 @@ def run(
         everything = everything or opened is not None  # the current folder is one of this machine
         target = store.resolve(ref, prefixes=True) if ref else None
         project = None if everything or target else _project(store, folder)
+        draw_on_standard_output()
         app = InspectorApp(store, target=target, project=project, read_only=read_only)
         end_when_told(app)
         if os.isatty(0):

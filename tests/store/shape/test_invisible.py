@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.audit.report.phrases import visible
+from sightline.doors.terminal import output
 from sightline.doors.terminal.output import text_for
 from sightline.shape.invisible_characters import fit_to_read, mark_hidden
 from sightline.verbs.printable_text import printable
@@ -87,3 +88,17 @@ def test_every_door_of_a_person_shows_the_mark(char: str) -> None:
     finally:
         os.close(master)
         os.close(slave)
+
+
+def test_an_output_that_passes_to_a_terminal_shows_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A character may come in two pieces; colours and bytes that are no text stay as they are."""
+    written = list[bytes]()
+    monkeypatch.setattr(os, "isatty", lambda fd: fd == 1)
+    monkeypatch.setattr(output, "write_all", lambda fd, data: written.append(bytes(data)))
+    pass_on = output.passing_on()
+    for piece in ("\x1b[31mred\x1b[0m é\n".encode(), b"evil\xe2", b"\x80", b"\xaetxt.exe", b"\xff\n", b"plain\n"):
+        pass_on("out", memoryview(piece))
+    assert b"".join(written) == "\x1b[31mred\x1b[0m é\nevil\\u202etxt.exe".encode() + b"\xff\nplain\n"
+    written.clear()
+    pass_on("err", memoryview("\u202e".encode()))  # no terminal
+    assert written == ["\u202e".encode()]

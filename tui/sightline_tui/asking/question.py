@@ -187,7 +187,14 @@ class History:
         return [text for text in data.decode(errors="replace").split("\n") if text]
 
     def add(self, text: str) -> None:
-        """Add a text as the newest; other inspectors may add theirs. Raises what `texts` raises."""
+        """Add a text as the newest; other inspectors may add theirs. A store that is only read keeps none.
+
+        Raises:
+            OSError: the file cannot be read or written.
+            UnsafeStore: it is not the user's own.
+        """
+        if self._local.index.unwritable:
+            return
         text = " ".join(text.split("\n")).strip()
         if not text or not self._local.settings.captures(working_directory()) or len(text) > _LONGEST_CHARACTERS:
             return

@@ -26,6 +26,13 @@ def _is_full(error: BaseException | None) -> bool:
     return _is_full(error.__cause__)
 
 
+def _is_read_only(error: Exception) -> bool:
+    """Return whether the store, or its disk, lets nothing be written."""
+    if isinstance(error, sqlite3.Error):  # its extended codes keep the kind in the lowest byte
+        return (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF == sqlite3.SQLITE_READONLY
+    return isinstance(error, OSError) and error.errno == errno.EROFS
+
+
 def tell(app: MessagePump, error: Exception) -> None:
     """Have the application report one of these errors to the person.
 
@@ -35,6 +42,8 @@ def tell(app: MessagePump, error: Exception) -> None:
         app.post_message(
             ReadFailed("The disk is full", "Make room, or delete outputs: what is there can still be read")
         )
+    elif _is_read_only(error):
+        app.post_message(ReadFailed("Nothing can be written to the store", "What is there can still be read"))
     elif isinstance(error, SightlineError):
         app.post_message(ReadFailed(error.message, error.hint))
     else:

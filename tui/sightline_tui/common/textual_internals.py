@@ -3,6 +3,8 @@
 Therefore pyproject has a ceiling on textual, and a test allows no other module of ours to use any.
 """
 
+import os
+import sys
 from abc import abstractmethod
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -27,6 +29,15 @@ if TYPE_CHECKING:
     _Widget = Widget
 else:
     _Widget = object  # Textual inherits CSS from a class' first base, which must not be this one
+
+
+def draw_on_standard_output() -> None:
+    """Have a driver that is made from now on draw on standard output where standard error leads elsewhere (``2>file``).
+
+    Textual draws on the standard error with which the process began.
+    """
+    if os.isatty(1) and not os.isatty(2):
+        vars(sys)["__stderr__"] = os.fdopen(os.dup(1), "w", encoding="utf-8")
 
 
 def key_name(character: str) -> str:

@@ -1,5 +1,6 @@
 """Writes replies for the command line, and opens the store for a command."""
 
+import codecs
 import errno
 import os
 
@@ -224,20 +225,40 @@ def log_streamed(door: Door, verb: str, request: dict[str, Any], buffer: Buffer,
 
 
 def passing_on() -> "Echo":
-    """Return a function that passes an output on to ours as it comes; after the reader has left, it drops the rest."""
+    """Return a function that passes an output on to ours as it comes; after the reader has left, it drops the rest.
+
+    A terminal gets a command's own colours and moves, and escapes for what would hide a part of its text.
+    """
     gone: set[str] = set()
+    texts = {stream: _TerminalText() for stream, fd in (("out", 1), ("err", 2)) if os.isatty(fd)}
 
     def pass_on(stream: str, data: memoryview) -> None:
         if stream in gone:
             return
         try:
-            write_all(2 if stream == "err" else 1, data)
+            write_all(2 if stream == "err" else 1, texts[stream].marked(bytes(data)) if stream in texts else data)
         except OSError as error:  # the capture continues
             gone.add(stream)
             if stream == "out" and error.errno in _FULL:
                 tell_error(SightlineError(f"standard output cannot be written: {error.strerror}"))
 
     return pass_on
+
+
+class _TerminalText:
+    """A stream on its way to a terminal, read as UTF-8 as it comes; a character's last bytes may come later."""
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+
+    def marked(self, data: bytes) -> bytes:
+        """Return the next bytes, with an escape in place of each character that may hide others."""
+        text = self._decoder.decode(data)
+        if text.isascii():
+            return text.encode()
+        from sightline.shape.invisible_characters import mark_hidden  # as in `text_for`
+
+        return mark_hidden(text, escape).encode(errors="surrogateescape")
 
 
 def write_out(text: str) -> None:
