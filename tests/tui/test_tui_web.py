@@ -100,6 +100,7 @@ def test_the_link_lets_in_and_leaves_the_token_behind(served: Served) -> None:
     assert f'data-session-websocket-url="ws://127.0.0.1:{served.port}/ws"' in text
     assert not re.search(r"https?://", text)  # nothing comes from elsewhere
     assert served.token not in text
+    assert '<meta name="viewport" content="width=device-width, initial-scale=1" />' in text  # a phone's own width
     policy = page.headers["Content-Security-Policy"]
     assert "default-src 'none'; script-src 'self';" in policy
     assert f"connect-src 'self' ws://127.0.0.1:{served.port} wss://127.0.0.1:{served.port};" in policy
