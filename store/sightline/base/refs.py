@@ -112,7 +112,7 @@ def _range_of(match: "re.Match[str]", text: str) -> tuple[int, int]:
 
 def parse_lines(text: str) -> tuple[int, int]:
     """Parse ``"42-80"``, ``"42"`` or ``"42-"`` into (first, last); last is 0 for "to the end". Raises BadRange."""
-    match = re.fullmatch(r"\s*(\d{1,15})\s*(?:([-,:])\s*(\d{1,15})?)?\s*", text)
+    match = re.fullmatch(r"\s*(\d{1,15})\s*(?:([-,:])\s*(?:(\d{1,15})\s*)?)?", text)
     if not match:
         raise BadRange(f"not a range of lines: {text[:40]!r}", 'write it as "42-80", "42" or "42-"')
     first = int(match[1])

@@ -15,7 +15,7 @@ WRITES = frozenset(("Write", "write_file", "write"))
 
 _PATHS = ("file_path", "filePath", "notebook_path", "path", "absolute_path")
 _PATCHES = ("input", "patch", "patchText", "patch_text", "command")
-_PATCHED = re.compile(r"(?m)^\*\*\* (?:Update|Add|Delete) File: (.+?)\s*$|^\*\*\* Move to: (.+?)\s*$")
+_PATCHED = re.compile(r"(?m)^\*\*\* (?:Update|Add|Delete) File: (.*\S).*$|^\*\*\* Move to: (.*\S).*$")
 _MOST_FILES = 200
 
 
@@ -40,7 +40,7 @@ def files_changed(tool: str, arguments: Any) -> list[str]:
 
 
 _OLD = ("old_string", "oldString", "old_str", "oldText")
-_PATCHED_FILE = re.compile(r"(?m)^\*\*\* (?:Update|Delete) File: (.+?)\s*$")
+_PATCHED_FILE = re.compile(r"(?m)^\*\*\* (?:Update|Delete) File: (.*\S).*$")
 _ELIDED = "characters elided …]"
 
 

@@ -105,9 +105,10 @@ SessionEvent = ContextChange | AgentMessage | SessionSubject
 
 _KINDS = {"ContextChange": "context", "AgentMessage": "message", "SessionSubject": "about"}
 _COMMAND = late_pattern(
-    r"<command-name>\s*(\S+?)\s*</command-name>(?:.*?<command-args>(.*?)</command-args>)?", re.DOTALL
+    r"<command-name>\s*([^\s<]+)\s*</command-name>(?:(?:(?!<command-args>).)*<command-args>(.*?)</command-args>)?",
+    re.DOTALL,
 )
-_AROUND = late_pattern(r"\s*<([a-zA-Z][\w-]*)[^<>]*>.*?</\1>\s*", re.DOTALL)
+_AROUND = late_pattern(r"\s*<([a-zA-Z][\w-]*)(?![\w-])[^<>]*>.*?</\1>\s*", re.DOTALL)
 _INSTRUCTIONS = ("# AGENTS.md instructions", "Caveat: ")
 
 

@@ -32,7 +32,7 @@ _OPERATORS = (
     ("`", "a backtick (command substitution)", "single-quote it where it belongs to a pattern"),
     ("\n", "a newline (a list of commands)", "run one pipeline at a time"),
 )
-_BRACES = late_pattern(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
+_BRACES = late_pattern(r"\{(?:[^{},.]|\.(?!\.))*(?:,|\.\.)[^{}]*\}")
 _ASSIGNMENT = late_pattern(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=")
 _DOLLAR = r"\$[({A-Za-z0-9_@*#?!$-]"
 _EXPANDED = late_pattern(rf"{_DOLLAR}|`|!|[<>]\(")

@@ -255,7 +255,7 @@ def _sed_items(call: ProgramArguments) -> list[Range] | None:
     script = ";".join(call.values("-e", "--expression") or [call.texts[0].text])
     items: list[Range] = []
     end = _END
-    for part in re.split(r"\s*[;\n]\s*", script.strip().strip(";")):
+    for part in re.split(r"(?<!\s)\s*[;\n]\s*", script.strip().strip(";")):
         if quits := _SED_QUIT.fullmatch(part):
             end = min(end, int(quits[1]))
             continue

@@ -13,7 +13,7 @@ from sightline.search.executables import executable_of
 from sightline.search.processes import DEFAULT_MEMORY_BYTES, DEFAULT_SECONDS, Cancel, Group
 from sightline.search.sandbox import Backing, describe
 
-_PAGE = late_pattern(r"\s*\|\s*sed -n '?([0-9]{1,15}),([0-9]{1,15})p'?\s*\Z")
+_PAGE = late_pattern(r"\|\s*sed -n '?([0-9]{1,15}),([0-9]{1,15})p'?\s*\Z")
 _STDERR_SHARE = 2  # stderr takes at most this part of the bytes if there is an answer to show
 
 
@@ -283,7 +283,7 @@ def _next_page(pipeline: ParsedQuery, shown: int, total: int, size: int) -> Next
     if page and ours:
         if shown < total or total == size:  # after a full page, there may be more
             stage = f"sed -n {first + shown},{first + shown + size - 1}p"
-            return NextPage(pipeline.text[: page.start()], stage, replaces=True)
+            return NextPage(pipeline.text[: page.start()].rstrip(), stage, replaces=True)
         return None
     stage = f"sed -n {shown + 1},{shown + size}p"
     return NextPage(pipeline.text.rstrip(), stage) if shown < total else None

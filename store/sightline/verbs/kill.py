@@ -16,7 +16,7 @@ from sightline.verbs.asker import Asker
 from sightline.verbs.command_view import command_reply, ending_of
 from sightline.verbs.reply import Reply, state_in_words
 
-_KILL = re.compile(r"\s*kill((?:\s+-(?:s\s+)?\w+)?)((?:\s+[\"']?@[\w.]+[\"']?)+)\s*;?\s*")
+_KILL = re.compile(r"\s*kill((?:\s+-(?:s\s+)?\w+)?)((?:\s+[\"']?@[\w.]+[\"']?)+)\s*(?:;\s*)?")
 
 
 class KillRequest(NamedTuple):

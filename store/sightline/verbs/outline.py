@@ -22,7 +22,7 @@ _DEFINED = late_pattern(
     r"(?:\([^)]*\)\s*)?(?P<name>[A-Za-z_$][\w$.]*(?:::[\w$]+)*)"
 )
 _HEADING = late_pattern(r"(?P<kind>#{1,3}) (?P<name>\S.*)")
-_SECTION = late_pattern(r"(?P<kind>\[+)(?P<name>[^\]]+)\]+\s*$")
+_SECTION = late_pattern(r"(?P<kind>\[+)(?P<name>[^\[\]][^\]]*)\]+\s*$")
 _PATTERNS = {"Markdown": _HEADING, "TOML": _SECTION, "INI": _SECTION}
 _NONE = ("JSON", "HTML", "CSS", "YAML", "")
 _NAMED = 12

@@ -12,7 +12,7 @@ from sightline.shell_words.pipelines import assigns
 from sightline.shell_words.quoting import ESCAPED, PLAIN, pieces_of
 from sightline_tui.common.strips import StripPart
 
-_REDIRECTS = re.compile(r"[&<>]*[<>][&<>|-]*")
+_REDIRECTS = re.compile(r"&*[<>][&<>|-]*")
 _BEFORE_A_COMMAND = frozenset(("sudo", "env", "time", "nice", "nohup", "exec", "command", "then", "do", "else", "!"))
 _CHANGES_FOLDER = re.compile(r"""cd\s+(?:[^\s'"&;|]+|'[^']*'|"[^"]*")\s*(?:&&|;|↵)\s*(?=\S)""")
 _PROGRAM_FOLDER = re.compile(r"/(?:[^\s'\"/]+/)+(?=[^\s/]+\s)")

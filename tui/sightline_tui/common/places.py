@@ -55,7 +55,7 @@ def shown_number(store: Reading, buffer: Buffer, number: int, shown: OutputReade
 
 
 _PLACE = r"\d{1,15}|\d{1,3}(?:\.\d{1,6})?\s*%|\$|0x[0-9a-fA-F]{1,12}"
-_MEANT = re.compile(rf"\s*(?P<first>{_PLACE})\s*(?P<range>[,-]\s*(?P<last>{_PLACE})?\s*)?")
+_MEANT = re.compile(rf"\s*(?P<first>{_PLACE})\s*(?P<range>[,-]\s*(?:(?P<last>{_PLACE})\s*)?)?")
 
 
 class LineRange(NamedTuple):

@@ -45,7 +45,7 @@ _PARTS: dict[object, str] = {
 
 _READERS = {"cat", "head", "tail", "less", "more", "bat", "batcat", "sed", "nl", "tac"}
 _DIFFS = re.compile(
-    r"\s*(?:git (?:\S+ )*?(?:diff|show|format-patch)\b|git (?:\S+ )*?log (?:\S+ )*?-\w*p|diff\b|colordiff\b)"
+    r"\s*(?:git (?:\S+ )*?(?:diff|show|format-patch)\b|git (?:(?!log )\S+ )*log (?:\S+ )*?-\w*p|diff\b|colordiff\b)"
 )
 _INTERPRETERS = {"sh": "bash", "bash": "bash", "zsh": "bash", "python": "python", "node": "javascript", "ruby": "ruby",
                  "perl": "perl"}  # fmt: skip

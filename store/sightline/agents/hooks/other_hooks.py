@@ -20,7 +20,9 @@ from sightline.settings.config import HOOKS, default_root
 _CHANGING = (b"updatedInput", b"allow")
 _LOCAL = ".local.json"
 _STOPPED = ".alone"
-_ASSIGNED = late_pattern(r"^SIGHTLINE_HOME=(?:'[^']*'|\S)* ")  # as `install` writes it before our own hooks
+_ASSIGNED = late_pattern(
+    r"^SIGHTLINE_HOME=(?:'[^']*'|\"[^\"]*\"|[^\s'\"])* "
+)  # as `install` writes it before our own hooks
 
 
 def may_be_changed(harness: Harness, event: str, given: dict[str, Any]) -> bool:

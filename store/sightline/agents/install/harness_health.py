@@ -18,7 +18,7 @@ from sightline.light.json_text import loads
 from sightline.light.named_tuple import NamedTuple
 
 _PATIENCE_SECONDS = 10
-_VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
+_VERSION = re.compile(r"(?<!\d)\d+\.\d+[\w.+-]*")
 _PACKAGE_LEVELS = 4  # from a program up to its package.json
 
 

@@ -243,7 +243,7 @@ def _echoed(store: Reading, buffer: Buffer) -> list[NamedCheck]:
 
 
 _ECHOES = "echoed commands/1"
-_ECHO = re.compile(rb"(?m)^(?:\[[\w:.-]+\] |[\w@/.-]+ [\w:-]+: )?[$>] ([a-z@./][^\n]{1,200}?)\s*$")
+_ECHO = re.compile(rb"(?m)^(?:\[[\w:.-]+\] |[\w@/.-]+ [\w:-]+: )?[$>] ([a-z@./][^\n]{0,199}[^\s])[^\S\n]*$")
 _MOST_ECHOES = 50
 
 

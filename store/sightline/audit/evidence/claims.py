@@ -31,7 +31,7 @@ _RESULT_OF_CODE = re.compile(r"(?m)^([^\w`\n]*`[^`\n]+`(?:\*\*)?)[ \t]+[—–][
 
 _WHOLE_CODE = re.compile(r"^[-*\s]*`[^`]*`[.\s]*$")
 _ENDS = re.compile(
-    r"(?<=[.!?…])[\"”*_)]*\s+|(?<=[。！？；])|\n+|;\s+|\s{1,80}[—–]\s+|,\s+(?=(?:but|so|however|although|though|yet|while|which)\b)"
+    r"(?<=[.!?…])[\"”*_)]*\s+|(?<=[。！？；])|\n+|;\s+|(?<!\s)\s{1,80}[—–]\s+|,\s+(?=(?:but|so|however|although|though|yet|while|which)\b)"
 )
 _MAY_CLAIM = re.compile(
     r"pass|green|succe|work|compil|build|built|clean|happy|error|fail|regression|fixed|resolved|verified|confirmed|ran\b"
@@ -64,7 +64,7 @@ _NO_ISSUES = re.compile(r"^0 (?:issues|problems|offenses)(?=[.!]?$)", re.IGNOREC
 """What linters print last, and agents quote."""
 
 _DONE = re.compile(r"(?:✅|✔|☑|🟢|✓)\ufe0f?|:white_check_mark:|\[x\]", re.IGNORECASE)
-_WORDS_OF_OTHERS = re.compile(r"\"[^\"]*\s[^\"]*\"|“[^”]*\s[^”]*”|(?<=\s)'[A-Z][^']*\s[^']*'(?=[\s.,;:!?)]|$)")
+_WORDS_OF_OTHERS = re.compile(r"\"[^\"\s]*\s[^\"]*\"|“[^“”\s]*\s[^“”]*”|(?<=\s)'[A-Z][^'\s]*\s[^']*'(?=[\s.,;:!?)]|$)")
 _BEGINS_WITH_CODE = re.compile(r"[^\w`]*`")
 _ASIDE = re.compile(r" ?\([^()]{1,60}\)")
 _TRANSITIVE = re.compile(r"\bpass(?:es|ed)? `")
@@ -219,7 +219,7 @@ def claims_in(message: str) -> list[Claim]:
 
 
 _TOTAL = re.compile(r"\b(?:all|every|everything|entire|full|whole|alle|sämtliche|gesamte)\b|所有|全部", re.IGNORECASE)
-_COUNTED = re.compile(r"\b(\d[\d,]*) (?:[a-z-]+ )?tests?\b", re.IGNORECASE)
+_COUNTED = re.compile(r"\b(\d[\d,]{0,30}) (?:[a-z-]+ )?tests?\b", re.IGNORECASE)
 _ADMITTING = 2  # sentences before and after a claim in which an agent says what it left out
 _ADMITS = re.compile(
     r"\b(?:(?<!no )(?<!0 )(?<!zero )fail(?:s|ed|ing|ures?)"

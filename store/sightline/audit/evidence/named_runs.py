@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sightline.audit.evidence.checks import Check
 
-_WORDS = re.compile(r"[\w.-]*\w")
+_WORDS = re.compile(r"(?<![\w.-])[\w.-]*\w")
 _TOOLS = "cargo go npm pnpm yarn bun deno make just task mise mix dotnet swift zig dart flutter python node rails"
 _TASKS = "run test tests build check checks lint format compile typecheck type-check types"
 _OF_MANY_TOOLS = frozenset(f"{_TOOLS} {_TASKS}".split())

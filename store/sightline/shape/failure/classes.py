@@ -196,7 +196,7 @@ SEARCH = "error|fail|exception|panic|traceback|fatal|assert"
 
 _NONE_OF_THEM = re.compile(
     r"\b(?:0|no|none|zero|without(?: any)?) (?:\w+ )?(?:errors?|failures?|failed|exceptions?)\b"
-    r"|\b(?:errors?|failures?|failed|failing|exceptions?)(?: \w+)?\s*[:=]?\s*0(?:\.0+)?%?(?![\w.%])"
+    r"|\b(?:errors?|failures?|failed|failing|exceptions?)(?: \w+)?\s*(?:[:=]\s*)?0(?:\.0+)?%?(?![\w.%])"
     r"|\b(?:error|failure) (?:summary|count|rate)\b",
     re.IGNORECASE,
 )

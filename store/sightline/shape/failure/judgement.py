@@ -80,7 +80,7 @@ _TRIED_AGAIN = re.compile(
     r"(?!.*\b(?:giv(?:e|es|ing|en) up|gave up|exhausted|exceeded|no more|last attempt|aborting)\b)"
 )
 
-_SHELL_SAYS = re.compile(r"^(?:\S*/)?(?:(?:ba|da|k|z|c)?sh|\(eval\))(?:\[\d+\])?:(?: |\w*:?\d+: )")
+_SHELL_SAYS = re.compile(r"^(?:\S*/)?(?:(?:ba|da|k|z|c)?sh|\(eval\))(?:\[\d+\])?:(?: |\w*(?:(?<=\d)|:\d+): )")
 
 
 class Judgement(NamedTuple):

@@ -16,7 +16,7 @@ SHARE = 0.25
 """Share of rare lines among those of a stream, at most; in a text without repeated lines, nothing stands out."""
 
 _VARYING = re.compile(
-    r"'[^']*'|\"[^\"]*\"|`[^`]*`|‘[^’]*’|“[^”]*”|[\w.@+~-]*[/\\][^\s:,;()]+|[\w-]+\.\w{1,5}\b|\b\w*\d\w*\b|\b[0-9a-f]{3,}\b"
+    r"'[^']*'|\"[^\"]*\"|`[^`]*`|‘[^‘’]*’|“[^“”]*”|(?<![\w.@+~-])[\w.@+~-]*[/\\][^\s:,;()]+|(?<![\w-])[\w-]+\.\w{1,5}\b|\b\w*\d\w*\b|\b[0-9a-f]{3,}\b"
 )
 _WORDS = re.compile(r"[^\W\d_]{2,}")
 

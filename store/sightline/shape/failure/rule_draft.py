@@ -21,14 +21,15 @@ _MOST_GUESSED = 20
 _USUAL_MARKS = 3  # lines with a common mark before another mark counts as odd
 _WORD = re.compile(r"error|fail(?:ed|ure|ures|s)?|fatal|exception|panic(?:ked)?|assert\w*|[✕✖✗✘❌]", re.IGNORECASE)
 _TOKEN = re.compile(r"\S+")
-_PATH = r"(?P<file>[^\s:,()\x22\x27]*[./][^\s:,()\x22\x27]*\w)"  # without quotes, which would end a text of TOML
+# Without quotes, which would end a text of TOML, and from the beginning of a word on, so that none is read twice.
+_PATH = r"(?<![^\s:,()\x22\x27])(?P<file>[^\s:,()\x22\x27./]*[./][^\s:,()\x22\x27]*\w)"
 _PLACES = tuple(
     (re.compile(_PATH + between + r"(?P<line>\d+)"), _PATH + between + r"(?P<line>\d+)")
     for between in (":", r"\(", " @ ", ",? (?:at )?(?:line|row) ", ",? at ")
 )
 """Forms in which a line can name a file and a line, with the pattern that finds each."""
 _NAMED = re.compile(r"[^\s:,;]*[\w][./_:-][^\s:,;]*\w")
-_NUMBERS = re.compile(r"\b\d[\d,]* (?P<after>[A-Za-z]{2,})\b|\b(?P<before>[A-Za-z]{2,})[:=] ?\d[\d,]*\b")
+_NUMBERS = re.compile(r"\b\d[\d,]{0,30} (?P<after>[A-Za-z]{2,})\b|\b(?P<before>[A-Za-z]{2,})[:=] ?\d[\d,]*\b")
 _NOUNS_FIRST = re.compile(r"(?:\s*[A-Za-z]{2,} \d[\d,]*)+\s*", re.ASCII)
 """A line such as ``ok 11 lost 1``, whose names stand before their numbers, since nothing follows the last one."""
 _NOUN_FIRST = re.compile(r"\b(?P<noun>[A-Za-z]{2,}) \d")

@@ -18,8 +18,8 @@ from sightline.shape.source import CutLine, Line, Source
 
 READ_LINE_BYTES = 1 << 20  # a longer line may or may not be one string
 _HEAD = re.compile(rb'[ \t]*(?:"[^"]*"[ \t]*:[ \t]*)?"')
-_REST = re.compile(rb'[^"]*("[ \t]*,?[ \t\r]*)')
-_LAST_QUOTE = re.compile(rb'"[ \t]*,?[ \t\r]*\Z')
+_REST = re.compile(rb'[^"]*("[ \t]*(?:[,\r][ \t\r]*)?)')
+_LAST_QUOTE = re.compile(rb'"[ \t]*(?:[,\r][ \t\r]*)?\Z')
 _ESCAPE_BYTES = 6
 _KEY_BYTES = 1 << 16  # behind a longer key nobody looks for the string
 _AFTER_BYTES = 64  # a comma and white space may follow a string on its line
