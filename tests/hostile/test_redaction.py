@@ -173,6 +173,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "zapier-webhook": ("https://hooks.zapier.com/hooks/catch/", "123456/abcdef1"),
     "new-relic-license": ("0a" * 16, "FFFFNRAL"),
     "service-token": ("fc-", "0a" * 16),
+    "stripe-client-secret": ("pi_" + "x1" * 12, "_secret_", "x1" * 12),
     "service-key": ("live_", "x1Y2z" * 8),
     "url-password": ("postgres://user", ":", "secret", "@host/db"),
     "private-key": ("-----BEGIN ", "PRIVATE KEY-----", r"\n", "MIIE" * 20, r"\n-----END PRIVATE KEY-----"),
