@@ -17,7 +17,9 @@ ANY = "ANY"
 """Stands for every program."""
 OTHER = "OTHER"
 """Stands for every program but readers, whose words are no subcommands."""
-OF_ALL = (ANY, OTHER)
+UNKNOWN = "UNKNOWN"
+"""Stands for the programs of OTHER that have no forms of their own."""
+OF_ALL = (ANY, OTHER, UNKNOWN)
 
 _SHORTEST_NAME = len("--abc")  # a shorter beginning of a long option may mean several
 
@@ -46,12 +48,14 @@ class DestructiveKind(NamedTuple):
         does: what its commands do.
         forms: forms of arguments by the name of a program; ANY stands for every program.
         words: words without which nothing needs to be looked for in other programs.
+        spared: subcommands behind which such a word is meant otherwise.
     """
 
     name: str
     does: str
     forms: dict[str, tuple[Form, ...]]
     words: frozenset[str]
+    spared: frozenset[str]
 
 
 class Kinds(NamedTuple):
@@ -76,8 +80,10 @@ class Kinds(NamedTuple):
     def names_of(self, name: str) -> tuple[str, ...]:
         """The names under which forms of a program stand, most exact first."""
         base = name.partition(".")[0]  # mkfs.ext4, python3.11
-        own = (name, self.same.get(name, name), base, self.same.get(base, base))
-        return tuple(dict.fromkeys((*own, ANY) if base in self.readers else (*own, ANY, OTHER)))
+        own = tuple(dict.fromkeys((name, self.same.get(name, name), base, self.same.get(base, base))))
+        if base in self.readers or base in self.runners:
+            return (*own, ANY)
+        return (*own, ANY, OTHER, UNKNOWN) if self.programs.isdisjoint(own) else (*own, ANY, OTHER)
 
     def programs_of(self, kind: DestructiveKind) -> tuple[str, ...]:
         """The programs that have forms of a kind."""
@@ -98,9 +104,10 @@ def read_kinds(text: str) -> Kinds:
 
 
 def _kind(table: Mapping[str, str]) -> DestructiveKind:
-    rows = {name: text for name, text in table.items() if name not in ("name", "does", "words")}
+    words, spared = (frozenset(table.get(name, "").split()) for name in ("words", "spared"))
+    rows = {name: text for name, text in table.items() if name not in ("name", "does", "words", "spared")}
     forms = {name: tuple(map(_form, text.split(";"))) for name, text in rows.items()}
-    return DestructiveKind(table["name"], table["does"], forms, frozenset(table.get("words", "").split()))
+    return DestructiveKind(table["name"], table["does"], forms, words, spared)
 
 
 def _form(text: str) -> Form:
@@ -212,7 +219,7 @@ def kind_of(
         command: the command.
         known: all that is known.
         chosen: the kinds to look at.
-        of_all: those with forms of ANY or OTHER, which most commands need to be held against alone.
+        of_all: those with forms of OF_ALL, which most commands need to be held against alone.
         decide: runs the check of a form, by its name.
     """
     names = known.names_of(command.name)

@@ -7,6 +7,7 @@ from sightline.base.project import has_branch, repository_of
 from sightline.light.late_pattern import re
 from sightline.light.typing_names import Callable, Collection, Iterator, Sequence
 from sightline.shell_words.commands import Command
+from sightline.verbs.command_forms import DestructiveKind
 
 
 def _words(text: str) -> frozenset[str]:
@@ -47,7 +48,7 @@ def _is_silent(command: Command) -> bool:
     return name in (":", "true", "false") or (name == "cat" and words == ("/dev/null",))
 
 
-def _empties_file(command: Command, folder: str, _: Collection[str]) -> bool:
+def _empties_file(command: Command, folder: str, _: DestructiveKind) -> bool:
     """Return whether the output of a command without output goes to a file that holds something."""
     if not command.emptied or not _is_silent(command):
         return False
@@ -59,17 +60,17 @@ def _holds_something(path: str, folder: str) -> bool:
     return os.path.isfile(file) and os.path.getsize(file) > 0
 
 
-def _overwrites(command: Command, folder: str, _: Collection[str]) -> bool:
+def _overwrites(command: Command, folder: str, _: DestructiveKind) -> bool:
     """Return whether ``dd`` writes to a device, or to a file that holds something."""
     paths = [path for path in _values(command, ("of",)) if path not in ("/dev/null", "/dev/stdout", "/dev/stderr")]
-    return any(path.startswith("/dev/") or "$" in path or _holds_something(path, folder) for path in paths)
+    return any(re.match("/dev/(?!shm/)", path) or "$" in path or _holds_something(path, folder) for path in paths)
 
 
-def _writes_device(command: Command, _: str, __: Collection[str]) -> bool:
+def _writes_device(command: Command, _: str, __: DestructiveKind) -> bool:
     return any(fnmatchcase(path, device) for path in command.emptied for device in _DEVICES)
 
 
-def _takes_nothing(command: Command, _: str, __: Collection[str]) -> bool:
+def _takes_nothing(command: Command, _: str, __: DestructiveKind) -> bool:
     """Return whether ``cp`` or ``ln`` puts /dev/null in the place of a file."""
     return [word for word in command.words[1:] if word[:1] != "-"][:1] == ["/dev/null"]
 
@@ -77,7 +78,7 @@ def _takes_nothing(command: Command, _: str, __: Collection[str]) -> bool:
 _EMPTIED = r"\s(?:-[co]*s\s?|--size[= ])(?:0+|[-<]\d+)[A-Za-z]{0,2}(?=\s|$)"
 
 
-def _cuts_to_nothing(command: Command, _: str, __: Collection[str]) -> bool:
+def _cuts_to_nothing(command: Command, _: str, __: DestructiveKind) -> bool:
     return bool(re.search(_EMPTIED, " ".join(command.words)))
 
 
@@ -85,7 +86,7 @@ _LONGEST_MODE = 200  # characters: the pattern takes the square of their number
 _WRITABLE_BY_ALL = r"[0-7]?777|(?:.*,)?(?:[ugo]*a[ugoa]*|[ugo]*o[ugo]*)[+=][rxXst]*w[rwxXst]*(?:,.*)?"
 
 
-def _lets_all_write(command: Command, _: str, __: Collection[str]) -> bool:
+def _lets_all_write(command: Command, _: str, __: DestructiveKind) -> bool:
     mode = next((word for word in command.words[1:] if not word.startswith("-")), "")
     return len(mode) <= _LONGEST_MODE and bool(re.fullmatch(_WRITABLE_BY_ALL, mode))
 
@@ -93,7 +94,7 @@ def _lets_all_write(command: Command, _: str, __: Collection[str]) -> bool:
 # Branches
 
 
-def _replaces_branch(command: Command, folder: str, _: Collection[str]) -> bool:
+def _replaces_branch(command: Command, folder: str, _: DestructiveKind) -> bool:
     """Return whether git gives a branch a name, or a commit, that another branch has now."""
     words = command.words
     for subcommand, letter in (("branch", "M"), ("checkout", "B"), ("switch", "C")):
@@ -125,7 +126,7 @@ def _deletes(text: str) -> bool:
     )
 
 
-def _deletes_data(command: Command, _: str, __: Collection[str]) -> bool:
+def _deletes_data(command: Command, _: str, __: DestructiveKind) -> bool:
     """Return whether a database program is given SQL that deletes data."""
     texts = (*command.words[1:], command.stdin)
     return any(_deletes(text) for text in (" ".join(texts), command.stdin)) or any(
@@ -139,7 +140,7 @@ def _statements(text: str) -> Iterator[str]:
         yield statement.partition("=")[2] if statement.startswith("--") else statement
 
 
-def _option_deletes_data(command: Command, _: str, __: Collection[str]) -> bool:
+def _option_deletes_data(command: Command, _: str, __: DestructiveKind) -> bool:
     """Return whether SQL that deletes data reaches a program that may run it, rather than one that searches it."""
     if command.name in _MENTIONS:
         return False
@@ -149,16 +150,16 @@ def _option_deletes_data(command: Command, _: str, __: Collection[str]) -> bool:
 _DROPS_DOCUMENTS = r"\bdropDatabase\b|\.drop\s*\(|\.(?:deleteMany|remove)\s*\(\s*(?:\{\s*\}\s*)?\)"
 
 
-def _drops_documents(command: Command, _: str, __: Collection[str]) -> bool:
+def _drops_documents(command: Command, _: str, __: DestructiveKind) -> bool:
     return bool(re.search(_DROPS_DOCUMENTS, f"{' '.join(command.words)} {command.stdin}"))
 
 
-def _flushes(command: Command, _: str, __: Collection[str]) -> bool:
+def _flushes(command: Command, _: str, __: DestructiveKind) -> bool:
     said = f"{' '.join(command.words)} {command.stdin}".lower().split()
     return "flushall" in said or "flushdb" in said
 
 
-def _asks_to_delete(command: Command, _: str, __: Collection[str]) -> bool:
+def _asks_to_delete(command: Command, _: str, __: DestructiveKind) -> bool:
     return "DELETE" in _values(command, ("-X", "--request"))
 
 
@@ -176,7 +177,7 @@ def _signals(words: Sequence[str]) -> Iterator[str]:
             yield word[2:] if word[1:2] in ("s", "n") else word[1:]
 
 
-def _kills(command: Command, _: str, __: Collection[str]) -> bool:
+def _kills(command: Command, _: str, __: DestructiveKind) -> bool:
     words = command.words[: command.words.index("--")] if "--" in command.words else command.words
     if "--list" in words or _has_letter(words, "l"):
         return False
@@ -190,24 +191,56 @@ def _kills(command: Command, _: str, __: Collection[str]) -> bool:
 
 # Other programs
 
-_NO_DELETE = _words("help get show describe list explain info search create new cache test run")
 _MOST_SUBCOMMANDS = 4
 _SUBCOMMAND = r"[a-z][a-z0-9_:-]{0,30}"
+_HYPHENS = str.maketrans("_:", "--")
+_FLAGS = _words(  # options without a value, or whose value is a verb
+    "--all --force --yes --verbose --quiet --debug --json --user --system --global --recursive --interactive "
+    "--non-interactive --assume-yes --auto-approve --action --mode --operation --command"
+)
 
 
-def _says_delete(command: Command, _: str, verbs: Collection[str]) -> bool:
-    """Return whether a subcommand is a verb that deletes, as in ``tool --debug volume delete NAME``."""
+def _says_delete(command: Command, _: str, kind: DestructiveKind, within: bool = False) -> bool:
+    """Return whether a program's name or a subcommand is a verb, as in ``tool --debug volume delete NAME``.
+
+    Args:
+        command: the command.
+        kind: the kind with the verbs.
+        within: whether the verb must stand behind another subcommand.
+    """
+    if command.words[-1] in ("-h", "/?"):  # help; of rsync, -h means another thing
+        return False
+    name = command.name.partition(".")[0].lower().translate(_HYPHENS)
+    if not within and "-" in name and _has_verb(name, kind.words):  # pkg_delete
+        return True
     before, passed = "", 0
     for at, word in enumerate(command.words[1:], 2):
-        is_value = before.startswith("--") and "=" not in before  # as far as one can tell
-        if not is_value and not word.startswith("--"):
+        if not _takes_value(before) and not word.startswith("-"):
             passed += 1
-            if word.rpartition(":")[2] in verbs:
-                return at < len(command.words) or passed > 1 or word not in ("delete", "drop")
-            if passed == _MOST_SUBCOMMANDS or word in _NO_DELETE or not re.fullmatch(_SUBCOMMAND, word):
+            parts = word.translate(_HYPHENS)
+            if not re.fullmatch(_SUBCOMMAND, word) or not kind.spared.isdisjoint(parts.split("-")):
+                return False
+            if word in kind.words or _has_verb(parts, kind.words):
+                is_within = passed > 1 or ":" in word
+                return (is_within and at < len(command.words)) if word == "d" else is_within or not within
+            if passed == _MOST_SUBCOMMANDS:
                 return False
         before = word
     return False
+
+
+def _says_delete_within(command: Command, folder: str, kind: DestructiveKind) -> bool:
+    return _says_delete(command, folder, kind, within=True)
+
+
+def _has_verb(word: str, verbs: Collection[str]) -> bool:
+    """Return whether a word, whose parts hyphens join, begins or ends with a verb."""
+    return any(len(part) > 1 and part in verbs for part in (word.partition("-")[0], word.rpartition("-")[2]))
+
+
+def _takes_value(option: str) -> bool:
+    """Return whether a long option takes the next word, as far as one can tell."""
+    return option.startswith("--") and "=" not in option and option not in _FLAGS and not option.startswith("--no-")
 
 
 # Code
@@ -222,11 +255,11 @@ _RUNS_SHELL = r"(?:\b(?:system|\w*[pP]open|run|call|check_\w+|exec\w*|spawn\w*|s
 _DELETES_BY_SHELL = r"\brm['\",\s]{1,8}-\w*[rR]"
 
 
-def _deletes_in_code(command: Command, _: str, names: Collection[str]) -> bool:
+def _deletes_in_code(command: Command, _: str, kind: DestructiveKind) -> bool:
     """Return whether code in a command line deletes folders, or, in an option, even one file."""
     if command.name.partition(".")[0].rstrip("0123456789") not in _INTERPRETERS:
         return False
-    names = [_MEANT.get(name, name) for name in names]
+    names = [_MEANT.get(name, name) for name in kind.words]
     recursive = [name for name in names if not name.startswith(_ONE_FILE)]
     return any(_calls(code, names) for code in _values(command, _TAKES_CODE)) or _calls(command.stdin, recursive)
 
@@ -237,7 +270,7 @@ def _calls(code: str, names: Collection[str]) -> bool:
     return bool(by_shell or re.search(rf"\b(?:{'|'.join(names)})\b(?!['\"])", code))
 
 
-CHECKS: dict[str, Callable[[Command, str, Collection[str]], bool]] = {
+CHECKS: dict[str, Callable[[Command, str, DestructiveKind], bool]] = {
     "empties_file": _empties_file,
     "overwrites": _overwrites,
     "writes_device": _writes_device,
@@ -253,5 +286,6 @@ CHECKS: dict[str, Callable[[Command, str, Collection[str]], bool]] = {
     "kills": _kills,
     "deletes_in_code": _deletes_in_code,
     "says_delete": _says_delete,
+    "says_delete_within": _says_delete_within,
 }
-"""What the names in the data stand for: functions of the command, the folder that it runs in, and the kind's words."""
+"""What the names in the data stand for: functions of the command, the folder that it runs in, and the kind."""

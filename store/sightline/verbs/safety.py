@@ -22,7 +22,7 @@ ALL = "all"
 """Stands for every known kind in ``[safety] confirm_not``."""
 
 _MOST_COMMANDS = 3_000  # in one line; to judge one takes up to 0.2 ms
-_NO_PROGRAMS = frozenset(("name", "does", "names", ""))
+_NO_PROGRAMS = frozenset(("name", "does", "names", "spared", ""))
 _FORK_BOMB = frozenset("(){|&")
 
 
@@ -85,12 +85,17 @@ def _may_wait(line: str, text: str) -> bool:
         return True
     plain = line.replace("\\\n", "").translate(_PLAIN)
     tables, _, same = text.partition("\n[same]\n")
-    words = set(same.translate(_PLAIN).split())
+    programs, verbs = set(same.translate(_PLAIN).split()), set[str]()
     for row in tables.split("\n"):
         name, _, value = row.partition(" = ")
-        words.update(value[1:-1].split() if name == "words" else (name,))
-    words -= _NO_PROGRAMS
-    return not words.isdisjoint(plain.split()) or not words.isdisjoint(plain.lower().split())
+        if name == "words":
+            verbs.update(value[1:-1].split())
+        else:
+            programs.add(name)
+    words = {*plain.split(), *plain.lower().split()}
+    return not words.isdisjoint(programs - _NO_PROGRAMS) or not verbs.isdisjoint(
+        (*words, *plain.lower().replace("-", " ").replace("_", " ").split())
+    )
 
 
 def _may_empty(line: str) -> bool:
@@ -109,15 +114,14 @@ def _may_empty(line: str) -> bool:
     return False
 
 
-_SIGNS = ("$'", "IFS", " rm-", *(f"{verb}{end}" for verb in ("delete", "destroy", "purge") for end in "-_"))
-_SIGNS += ("--delete", "--destroy", "--purge", "--wipe", "--erase", "--nuke")
+_SIGNS = ("$'", "IFS", "-delete", "-erase", "-purge", "-wipe", "-destroy")
 _SILENT = ("true", "false", "echo", "/dev/null", "then", "do", "else", "-n", "''", '""', "!")
 _DEVICES = ("/dev/", "/proc/")
 
 
 def _reason(line: str, known: "Kinds", kinds: "Sequence[DestructiveKind]", folder: str) -> str:
     def decide(name: str, command: "Command", kind: "DestructiveKind") -> bool:
-        return destructive_checks.CHECKS[name](command, folder, kind.words)
+        return destructive_checks.CHECKS[name](command, folder, kind)
 
     of_all = [kind for kind in kinds if not kind.forms.keys().isdisjoint(command_forms.OF_ALL)]
     judged = set[tuple[object, ...]]()  # the same again would be judged the same, and a line may repeat it 65,000 times
