@@ -222,7 +222,9 @@ def _says_delete(command: Command, _: str, kind: DestructiveKind, within: bool =
                 return False
             if word in kind.words or _has_verb(parts, kind.words):
                 is_within = passed > 1 or ":" in word
-                return (is_within and at < len(command.words)) if word == "d" else is_within or not within
+                if word == "d":  # tool droplet d NAME, but not od -t d FILE
+                    return passed > 1 and before[:1] != "-" and at < len(command.words)
+                return is_within or not within
             if passed == _MOST_SUBCOMMANDS:
                 return False
         before = word
