@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from sightline.audit.evidence.call_facts import exit_code_of
 from sightline.audit.evidence.check_names import KINDS, NOUNS
 from sightline.audit.evidence.check_relations import are_nested, bears_on, covers, makes_good, tells_anew
-from sightline.audit.evidence.checks import FAILED, PASSED, UNKNOWN, Check, exit_code_of
+from sightline.audit.evidence.checks import FAILED, PASSED, UNKNOWN, Check
 from sightline.audit.evidence.claims import RAN
 from sightline.audit.evidence.evidence_records import (
     CONTRADICTED,

@@ -6,9 +6,20 @@ of it before the filter; without either, nobody knows.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache, lru_cache
 
+from sightline.audit.evidence.call_facts import command_of, exit_code_of, request_of
+from sightline.audit.evidence.check_counts import (
+    EXAMINED_BYTES,
+    PASSING_ON,
+    RAN_TESTS,
+    CheckCounts,
+    counted,
+    counts_in,
+    first_and_last_lines,
+    hides_lines,
+)
 from sightline.audit.evidence.check_names import (
     TEST,
     NamedCheck,
@@ -25,10 +36,8 @@ from sightline.base.refs import format_ref
 from sightline.light.json_text import dumps, loads
 from sightline.light.named_tuple import NamedTuple
 from sightline.log.view_text import view_text
-from sightline.shape.clean import clean_line
 from sightline.shape.failure.examination import Examination
 from sightline.shape.memory_stream import BytesSource
-from sightline.shape.source import Source
 from sightline.shell_words.exit_codes import ENDED_BY_OTHERS
 from sightline.shell_words.lexer import Unclear
 from sightline.shell_words.programs import WritingProgram, programs_of
@@ -37,9 +46,6 @@ from sightline.store import Reading, Target
 PASSED, FAILED, UNKNOWN = "passed", "failed", "not known"
 BY_CODE, BY_OUTPUT, BY_SILENCE, BY_NOTHING = "code", "output", "silence", ""
 
-_EXAMINED_BYTES = 4 << 20  # counts in a larger output are not read
-_COUNTS = "counts/7"
-_RAN_TESTS = "tests of a script"  # whose command names no check
 _PIPEFAIL = re.compile(r"\bset\s+-\w*o\s+pipefail\b")
 _NO_PROGRAM = (126, 127)
 _NOTHING_RAN = {"pytest": (*_NO_PROGRAM, 4, 5)}
@@ -173,7 +179,7 @@ def _by_output_alone(store: Reading, call: Call, programs: tuple[WritingProgram,
     if ran is None or buffer is None or buffer.is_partial:
         return
     filters, phrase = () if call.unfiltered else ran.filters, " ".join((ran.name, *ran.plain[:1]))
-    counts = counted(store, buffer, _RAN_TESTS, hides=buffer is call.buffer and hides_lines(call, filters))
+    counts = counted(store, buffer, RAN_TESTS, hides=buffer is call.buffer and hides_lines(call, filters))
     ended_well = ran.ends and exit_code_of(call) == 0
     kinds = dict.fromkeys(one.kind for one in _echoed(store, buffer)) if ended_well else {}
     for kind in kinds:
@@ -228,7 +234,7 @@ def _echoed(store: Reading, buffer: Buffer) -> list[NamedCheck]:
     if kept is None:
         try:
             with store.open(Target(buffer, "out")) as out, store.open(Target(buffer, "err")) as err:
-                texts = [bytes(one.read(0, min(one.byte_count, _EXAMINED_BYTES))) for one in (out, err)]
+                texts = [bytes(one.read(0, min(one.byte_count, EXAMINED_BYTES))) for one in (out, err)]
         except SightlineError:
             return []
         lines = [line.decode(errors="replace") for text in texts for line in _ECHO.findall(text)]
@@ -262,7 +268,7 @@ def may_show_others(store: Reading, call: Call) -> bool:
         if check_named(one.words) is None and (may_show_checks((one.name, *one.plain)) or _wraps(one))
     ]
     if shows and all(one.name == "git" for one in shows) and call.buffer and not call.buffer.is_partial:
-        return any(_OF_HOOK.search(line) for line in _first_and_last_lines(store, call.buffer))
+        return any(_OF_HOOK.search(line) for line in first_and_last_lines(store, call.buffer))
     return bool(shows)
 
 
@@ -274,33 +280,6 @@ _OF_HOOK = re.compile(
 
 _HELPERS = frozenset(("Task", "Agent", "task", "spawn_agent", "wait_agent", "BashOutput", "TaskOutput", "write_stdin"))
 """Tools that show what other agents, or commands in the background, did."""
-
-
-def command_of(call: Call) -> str:
-    """Return the command line of a call that ran one; empty for any other call."""
-    view = call.view
-    if view.verb == "run_command" or (view.verb == "tool" and '"command"' in view.request):
-        value = _request(view.request).get("command")
-        return value if isinstance(value, str) else ""
-    if view.verb == "capture" and call.buffer:
-        return call.buffer.command
-    return ""
-
-
-@lru_cache(maxsize=1024)
-def _request(text: str) -> Mapping[str, object]:
-    found = loads(text)
-    return found if isinstance(found, dict) else {}
-
-
-def request_of(view: View) -> Mapping[str, object]:
-    """Return the request that a view answered."""
-    return _request(view.request)
-
-
-def exit_code_of(call: Call) -> int | None:
-    """Return the exit code of the line; None if it is not known."""
-    return call.buffer.exit_code if call.buffer and call.buffer.exit_code is not None else call.view.exit_code
 
 
 def _outcome(store: Reading, call: Call, program: WritingProgram, check: NamedCheck, place: _Place) -> tuple[str, str]:
@@ -327,7 +306,7 @@ def _outcome(store: Reading, call: Call, program: WritingProgram, check: NamedCh
             if counts.bad:
                 return (FAILED, BY_OUTPUT) if place.of_kind == 1 else (UNKNOWN, BY_NOTHING)
             return PASSED, BY_OUTPUT
-        if place.alone and _PASSING_ON.issuperset(filters) and _says_nothing(store, written, check):
+        if place.alone and PASSING_ON.issuperset(filters) and _says_nothing(store, written, check):
             return PASSED, BY_SILENCE
     return UNKNOWN, BY_NOTHING
 
@@ -341,23 +320,12 @@ def _says_nothing(store: Reading, buffer: Buffer, check: NamedCheck) -> bool:
     echoed = _echoed(store, buffer)
     if not echoed or not all(one.is_silent and one.kind == check.kind for one in echoed):
         return False
-    lines = _first_and_last_lines(store, buffer)
+    lines = first_and_last_lines(store, buffer)
     return all(_IS_ECHO.match(line) for line in lines)
 
 
 _SILENT_BYTES = 1024
 _IS_ECHO = re.compile(r"[$>] ")
-
-
-def _first_and_last_lines(store: Reading, buffer: Buffer) -> list[str]:
-    """Return the lines at both ends of both streams, without what a runner of tasks puts before them."""
-    try:
-        with store.open(Target(buffer, "out")) as out, store.open(Target(buffer, "err")) as err:
-            begins = [bytes(one.read(0, min(one.byte_count, _MISUSED_BYTES))) for one in (out, err)]
-            ends = [_last_lines(one)[-_END_LINES:] for one in (out, err)]
-    except SightlineError:
-        return []
-    return [line for lines in (*map(_lines_of, begins), *ends) for line in lines]
 
 
 def _checked_nothing(store: Reading, call: Call, check: NamedCheck, place: _Place) -> bool:
@@ -369,68 +337,12 @@ def _checked_nothing(store: Reading, call: Call, check: NamedCheck, place: _Plac
         return False
     if counted(store, buffer, check.kind, among=True) is not None:
         return False
-    return any(pattern.fullmatch(line) for line in _first_and_last_lines(store, buffer) for pattern in _no_begins())
-
-
-_MISUSED_BYTES = 2048
+    return any(pattern.fullmatch(line) for line in first_and_last_lines(store, buffer) for pattern in _no_begins())
 
 
 @cache
 def _no_begins() -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(one["line"], re.IGNORECASE) for one in check_table()["checked_nothing"])
-
-
-@cache
-def _bad_ends(kind: str, *, alone: bool) -> tuple[re.Pattern[str], ...]:
-    """Return what a check of a kind says where it failed; not alone in its line, only what no other check says."""
-    rules = [one for one in check_table()["ended_badly"] if alone or one.get("unmistakable")]
-    return tuple(re.compile(one["line"]) for one in rules if kind in one.get("kinds", (kind,)))
-
-
-class CheckCounts(NamedTuple):
-    """What tools count in an output.
-
-    Attributes:
-        bad: number of failures; 1 if the output only says that there was one.
-        all: number of everything that they count.
-        passed: number of tests that passed, as the tools state it; -1 if they do not.
-    """
-
-    bad: int
-    all: int
-    passed: int = -1
-
-
-def counted(
-    store: Reading, buffer: Buffer, kind: str, *, hides: bool = False, among: bool = False
-) -> CheckCounts | None:
-    """Return what the tools that wrote an output say in it of how they ended; cached in the index.
-
-    Args:
-        store: the store.
-        buffer: the output.
-        kind: what they check, one of KINDS.
-        hides: whether filters may have hidden lines of it that tell of a failure.
-        among: whether other checks wrote there, too, so that only what is surely of this kind counts.
-
-    Returns:
-        The counts; for a check that says with its last words that all is well, one that went well. None if they say
-        nothing, or the output is gone.
-    """
-    key = f"{_COUNTS} {kind}{' hiding' if hides else ''}{' among others' if among else ''}"
-    kept = store.index.derived(buffer.name, key)
-    if kept is None:
-        if buffer.kind != "cmd" or buffer.state not in ("sealed", "interrupted") or buffer.bytes > _EXAMINED_BYTES:
-            return None
-        try:
-            with store.open(Target(buffer, "out")) as out, store.open(Target(buffer, "err")) as err:
-                examined = Examination(out, err, buffer.command, added=store.rule_files)
-                kept = dumps(_counts(examined, (out, err), kind, hides=hides, among=among))
-        except SightlineError:
-            return None
-        store.index.put_derived(buffer.name, key, kept)
-    found = loads(kept)
-    return CheckCounts(*found) if found else None
 
 
 def counts_of(store: Reading, check: Check) -> CheckCounts | None:
@@ -440,88 +352,6 @@ def counts_of(store: Reading, check: Check) -> CheckCounts | None:
         return None
     hides = buffer is check.call.buffer and hides_lines(check.call, check.filters)
     return counted(store, buffer, check.kind, hides=hides)
-
-
-_GO_ENDED_WELL = re.compile(r"ok[ \t]+\S+[ \t]+(?:\(cached\)|[\d.]+s)(?:[ \t].*)?")
-"""What ``go test``, which counts no packages, says of a package whose tests passed."""
-
-_FAILS = re.compile(r"\b(?:FAIL|FAILED|ERROR|ERR!|[Ee]rror:|fatal|panic:)(?!\w)")
-"""What a line has in what a check writes last if something failed."""
-
-_GO_SETUP = re.compile(r"\[setup failed\]$")
-_GO_RAN = re.compile(r"(?:ok|---|===|FAIL)[ \t](?!.*\[setup failed\]$)")
-_GO_FAILED = re.compile(r"FAIL(?:\t.*)?")
-_PREFIX = re.compile(r"^\s*(?:\[[\w:.-]+\] )?\s*")
-"""What a runner of tasks puts before each line."""
-
-_END_BYTES, _END_LINES = 4096, 12
-_ALL_BYTES = 1 << 18  # where several checks wrote, each has its last lines somewhere
-_PASSING_ON = frozenset(("tail", "head", "cat", "tee", "less", "more"))
-"""Filters that pass on lines as they are, from the beginning or to the end."""
-
-
-def _counts(
-    examined: Examination, streams: tuple[Source, Source], kind: str, *, hides: bool, among: bool = False
-) -> list[int] | None:
-    told = [tally for tally in examined.tallies if not tally.unclear and any(tally.numbers.values())]
-    of_tests = [tally for tally in told if "passed" in tally.numbers]
-    if kind == _RAN_TESTS or (among and kind == TEST):
-        told = of_tests
-        if not told and kind == _RAN_TESTS:
-            return None
-    elif among:
-        told = []
-    ends = [_last_lines(source, _ALL_BYTES if among else _END_BYTES) for source in streams]
-    lines = [line for end in ends for line in (end if among else end[-_END_LINES:])]
-    if kind == TEST and any(_GO_FAILED.fullmatch(line) for line in (lines if among else ends[0][-2:])):
-        began = any(_GO_RAN.match(line) for end in ends for line in end)
-        return [1, 1] if began or not any(_GO_SETUP.search(line) for end in ends for line in end) else None
-    bad = sum(tally.bad for tally in told)
-    if told and (bad or not hides or any(tally.numbers.keys() - tally.counted for tally in told)):
-        stated = [tally.numbers["passed"] for tally in of_tests if "passed" not in tally.counted]
-        return [bad, sum(sum(tally.numbers.values()) for tally in told), sum(stated) if stated else -1]
-    if any(pattern.fullmatch(line) for line in lines for pattern in _bad_ends(kind, alone=not among)):
-        return [1, 1]
-    if any(_FAILS.search(line) for end in ends for line in end):
-        return None
-    if kind == TEST and not hides and any(_GO_ENDED_WELL.fullmatch(line) for line in lines):
-        return [0, 1]
-    return [0, 1] if any(pattern.fullmatch(line) for line in lines for pattern in _good_ends(kind)) else None
-
-
-def hides_lines(call: Call, filters: tuple[str, ...]) -> bool:
-    """Return whether filters may have hidden a line that tells of a failure."""
-    command, left = command_of(call), set(filters) - _PASSING_ON
-    if left and left <= _SEARCHING:
-        searches = _SEARCHES.split(command)[1:]
-        left = set() if all("FAIL" in one and not _INVERTS.search(one) for one in searches) else left
-    if "head" in filters:
-        most = min((int(one or _HEAD_LINES) for one in _HEAD.findall(command)), default=0)
-        return bool(left) or call.buffer is None or call.buffer.lines >= most
-    return bool(left)
-
-
-_SEARCHING = frozenset(("grep", "egrep"))
-_SEARCHES = re.compile(r"\|&?\s*(?=e?grep\b)")
-_INVERTS = re.compile(r"\s-\w*v|--invert")
-_HEAD = re.compile(r"\|&?\s*head\b(?:\s+(?:-n\s*|--lines[= ]|-)(\d+))?")
-_HEAD_LINES = 10
-
-
-def _last_lines(source: Source, most: int = _END_BYTES) -> list[str]:
-    """Return the lines of a stream's last bytes, without empty ones and what a runner of tasks puts before each."""
-    size = min(source.byte_count, most)
-    return _lines_of(bytes(source.read(source.byte_count - size, size)))
-
-
-def _lines_of(data: bytes) -> list[str]:
-    lines = (_PREFIX.sub("", clean_line(line)).rstrip() for line in data.split(b"\n"))
-    return [line for line in lines if line]
-
-
-@cache
-def _good_ends(kind: str) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(one["line"].rstrip()) for one in check_table()["ended_well"] if kind in one["kinds"])
 
 
 def hides_result(store: Reading, check: Check) -> bool:
@@ -536,4 +366,4 @@ def hides_result(store: Reading, check: Check) -> bool:
         return False  # nobody can tell any more
     shown, nothing = BytesSource(text.encode(errors="replace")), BytesSource(b"")
     examined = Examination(shown, nothing, command_of(check.call))
-    return _counts(examined, (shown, nothing), check.kind, hides=True) is None
+    return counts_in(examined, (shown, nothing), check.kind, hides=True) is None

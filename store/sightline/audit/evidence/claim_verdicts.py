@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from sightline.audit.evidence.call_facts import command_of
 from sightline.audit.evidence.check_names import BUILD, NOUNS, TEST, TYPES
 from sightline.audit.evidence.check_relations import covers
-from sightline.audit.evidence.checks import BY_OUTPUT, BY_SILENCE, FAILED, PASSED, UNKNOWN, Check, command_of
+from sightline.audit.evidence.checks import BY_OUTPUT, BY_SILENCE, FAILED, PASSED, UNKNOWN, Check
 from sightline.audit.evidence.claims import FIXED, OF_COMMAND, RAN, SAME, Claim, claims_in
 from sightline.audit.evidence.comparisons import comparison_of, may_mean
 from sightline.audit.evidence.evidence_records import (

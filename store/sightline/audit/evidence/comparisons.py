@@ -1,6 +1,6 @@
 """Judges claims that texts are the same by the last comparison: `diff` and the like, whose exit code is the answer."""
 
-from sightline.audit.evidence.checks import command_of, exit_code_of
+from sightline.audit.evidence.call_facts import command_of, exit_code_of
 from sightline.audit.timeline import Call
 from sightline.light.named_tuple import NamedTuple
 from sightline.shell_words.answers import DIFFERENT

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from sightline.audit.evidence.call_facts import command_of, exit_code_of, request_of
 from sightline.audit.evidence.check_names import check_named, check_table
-from sightline.audit.evidence.checks import command_of, exit_code_of, request_of
 from sightline.audit.timeline import Call
 from sightline.base.errors import SightlineError
 from sightline.harnesses.file_changes import EDITS, WRITES, files_changed, patched_in, replaced_lines

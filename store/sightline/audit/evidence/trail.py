@@ -4,17 +4,10 @@ import os
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 
+from sightline.audit.evidence.check_counts import CheckCounts
 from sightline.audit.evidence.check_names import NOUNS
 from sightline.audit.evidence.check_relations import are_nested, concerns, makes_good
-from sightline.audit.evidence.checks import (
-    FAILED,
-    UNKNOWN,
-    Check,
-    CheckCounts,
-    counts_of,
-    hides_result,
-    may_show_others,
-)
+from sightline.audit.evidence.checks import FAILED, UNKNOWN, Check, counts_of, hides_result, may_show_others
 from sightline.audit.evidence.edits import Edit, may_have_edited, mends_layout
 from sightline.audit.timeline import Call
 from sightline.store import Reading

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from sightline.audit.evidence.checks import command_of, request_of
+from sightline.audit.evidence.call_facts import command_of, request_of
 from sightline.audit.evidence.edits import Edit, replaced_lines_of
 from sightline.audit.evidence.evidence_records import UNREAD_EDIT, Alarm, ground_of_call
 from sightline.audit.evidence.shown_files import AT_LARGE, NAMED, NOTHING, shows_lines

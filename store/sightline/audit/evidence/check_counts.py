@@ -1,0 +1,168 @@
+"""Reads from an output how a check ended: by what tools count there, and by their last words."""
+
+import re
+from functools import cache
+
+from sightline.audit.evidence.call_facts import command_of
+from sightline.audit.evidence.check_names import TEST, check_table
+from sightline.audit.timeline import Call
+from sightline.base.errors import SightlineError
+from sightline.base.records import Buffer
+from sightline.light.json_text import dumps, loads
+from sightline.light.named_tuple import NamedTuple
+from sightline.shape.clean import clean_line
+from sightline.shape.failure.examination import Examination
+from sightline.shape.source import Source
+from sightline.store import Reading, Target
+
+EXAMINED_BYTES = 4 << 20  # counts in a larger output are not read
+_COUNTS = "counts/7"
+RAN_TESTS = "tests of a script"  # whose command names no check
+
+_MISUSED_BYTES = 2048
+
+
+@cache
+def _bad_ends(kind: str, *, alone: bool) -> tuple[re.Pattern[str], ...]:
+    """Return what a check of a kind says where it failed; not alone in its line, only what no other check says."""
+    rules = [one for one in check_table()["ended_badly"] if alone or one.get("unmistakable")]
+    return tuple(re.compile(one["line"]) for one in rules if kind in one.get("kinds", (kind,)))
+
+
+class CheckCounts(NamedTuple):
+    """What tools count in an output.
+
+    Attributes:
+        bad: number of failures; 1 if the output only says that there was one.
+        all: number of everything that they count.
+        passed: number of tests that passed, as the tools state it; -1 if they do not.
+    """
+
+    bad: int
+    all: int
+    passed: int = -1
+
+
+def counted(
+    store: Reading, buffer: Buffer, kind: str, *, hides: bool = False, among: bool = False
+) -> CheckCounts | None:
+    """Return what the tools that wrote an output say in it of how they ended; cached in the index.
+
+    Args:
+        store: the store.
+        buffer: the output.
+        kind: what they check, one of KINDS.
+        hides: whether filters may have hidden lines of it that tell of a failure.
+        among: whether other checks wrote there, too, so that only what is surely of this kind counts.
+
+    Returns:
+        The counts; for a check that says with its last words that all is well, one that went well. None if they say
+        nothing, or the output is gone.
+    """
+    key = f"{_COUNTS} {kind}{' hiding' if hides else ''}{' among others' if among else ''}"
+    kept = store.index.derived(buffer.name, key)
+    if kept is None:
+        if buffer.kind != "cmd" or buffer.state not in ("sealed", "interrupted") or buffer.bytes > EXAMINED_BYTES:
+            return None
+        try:
+            with store.open(Target(buffer, "out")) as out, store.open(Target(buffer, "err")) as err:
+                examined = Examination(out, err, buffer.command, added=store.rule_files)
+                kept = dumps(counts_in(examined, (out, err), kind, hides=hides, among=among))
+        except SightlineError:
+            return None
+        store.index.put_derived(buffer.name, key, kept)
+    found = loads(kept)
+    return CheckCounts(*found) if found else None
+
+
+_GO_ENDED_WELL = re.compile(r"ok[ \t]+\S+[ \t]+(?:\(cached\)|[\d.]+s)(?:[ \t].*)?")
+"""What ``go test``, which counts no packages, says of a package whose tests passed."""
+
+_FAILS = re.compile(r"\b(?:FAIL|FAILED|ERROR|ERR!|[Ee]rror:|fatal|panic:)(?!\w)")
+"""What a line has in what a check writes last if something failed."""
+
+_GO_SETUP = re.compile(r"\[setup failed\]$")
+_GO_RAN = re.compile(r"(?:ok|---|===|FAIL)[ \t](?!.*\[setup failed\]$)")
+_GO_FAILED = re.compile(r"FAIL(?:\t.*)?")
+_PREFIX = re.compile(r"^\s*(?:\[[\w:.-]+\] )?\s*")
+"""What a runner of tasks puts before each line."""
+
+_END_BYTES, _END_LINES = 4096, 12
+_ALL_BYTES = 1 << 18  # where several checks wrote, each has its last lines somewhere
+PASSING_ON = frozenset(("tail", "head", "cat", "tee", "less", "more"))
+"""Filters that pass on lines as they are, from the beginning or to the end."""
+
+
+def counts_in(
+    examined: Examination, streams: tuple[Source, Source], kind: str, *, hides: bool, among: bool = False
+) -> list[int] | None:
+    told = [tally for tally in examined.tallies if not tally.unclear and any(tally.numbers.values())]
+    of_tests = [tally for tally in told if "passed" in tally.numbers]
+    if kind == RAN_TESTS or (among and kind == TEST):
+        told = of_tests
+        if not told and kind == RAN_TESTS:
+            return None
+    elif among:
+        told = []
+    ends = [_last_lines(source, _ALL_BYTES if among else _END_BYTES) for source in streams]
+    lines = [line for end in ends for line in (end if among else end[-_END_LINES:])]
+    if kind == TEST and any(_GO_FAILED.fullmatch(line) for line in (lines if among else ends[0][-2:])):
+        began = any(_GO_RAN.match(line) for end in ends for line in end)
+        return [1, 1] if began or not any(_GO_SETUP.search(line) for end in ends for line in end) else None
+    bad = sum(tally.bad for tally in told)
+    if told and (bad or not hides or any(tally.numbers.keys() - tally.counted for tally in told)):
+        stated = [tally.numbers["passed"] for tally in of_tests if "passed" not in tally.counted]
+        return [bad, sum(sum(tally.numbers.values()) for tally in told), sum(stated) if stated else -1]
+    if any(pattern.fullmatch(line) for line in lines for pattern in _bad_ends(kind, alone=not among)):
+        return [1, 1]
+    if any(_FAILS.search(line) for end in ends for line in end):
+        return None
+    if kind == TEST and not hides and any(_GO_ENDED_WELL.fullmatch(line) for line in lines):
+        return [0, 1]
+    return [0, 1] if any(pattern.fullmatch(line) for line in lines for pattern in _good_ends(kind)) else None
+
+
+def hides_lines(call: Call, filters: tuple[str, ...]) -> bool:
+    """Return whether filters may have hidden a line that tells of a failure."""
+    command, left = command_of(call), set(filters) - PASSING_ON
+    if left and left <= _SEARCHING:
+        searches = _SEARCHES.split(command)[1:]
+        left = set() if all("FAIL" in one and not _INVERTS.search(one) for one in searches) else left
+    if "head" in filters:
+        most = min((int(one or _HEAD_LINES) for one in _HEAD.findall(command)), default=0)
+        return bool(left) or call.buffer is None or call.buffer.lines >= most
+    return bool(left)
+
+
+_SEARCHING = frozenset(("grep", "egrep"))
+_SEARCHES = re.compile(r"\|&?\s*(?=e?grep\b)")
+_INVERTS = re.compile(r"\s-\w*v|--invert")
+_HEAD = re.compile(r"\|&?\s*head\b(?:\s+(?:-n\s*|--lines[= ]|-)(\d+))?")
+_HEAD_LINES = 10
+
+
+def _last_lines(source: Source, most: int = _END_BYTES) -> list[str]:
+    """Return the lines of a stream's last bytes, without empty ones and what a runner of tasks puts before each."""
+    size = min(source.byte_count, most)
+    return _lines_of(bytes(source.read(source.byte_count - size, size)))
+
+
+def _lines_of(data: bytes) -> list[str]:
+    lines = (_PREFIX.sub("", clean_line(line)).rstrip() for line in data.split(b"\n"))
+    return [line for line in lines if line]
+
+
+@cache
+def _good_ends(kind: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(one["line"].rstrip()) for one in check_table()["ended_well"] if kind in one["kinds"])
+
+
+def first_and_last_lines(store: Reading, buffer: Buffer) -> list[str]:
+    """Return the lines at both ends of both streams, without what a runner of tasks puts before them."""
+    try:
+        with store.open(Target(buffer, "out")) as out, store.open(Target(buffer, "err")) as err:
+            begins = [bytes(one.read(0, min(one.byte_count, _MISUSED_BYTES))) for one in (out, err)]
+            ends = [_last_lines(one)[-_END_LINES:] for one in (out, err)]
+    except SightlineError:
+        return []
+    return [line for lines in (*map(_lines_of, begins), *ends) for line in lines]
