@@ -30,11 +30,13 @@ class WritingProgram(NamedTuple):
         words: at least one word without quotes: its name without a path, and its arguments.
         ends: whether the command's exit code is its own, because no filter and no other command follows it.
         filters: names of the filters behind it.
+        part: number of the pipeline, in the command's own list, that it belongs to; 0 for the first.
     """
 
     words: tuple[str, ...]
     ends: bool
     filters: tuple[str, ...] = ()
+    part: int = 0
 
     @property
     def name(self) -> str:
@@ -81,7 +83,8 @@ def _of_list(pipelines: Iterable[Pipeline], *, ends: bool, depth: int) -> Iterat
         (at for at, one in enumerate(found) if one.joined != "&&"), default=0
     )  # of those that end with the list
     for at, pipeline in enumerate(found):
-        yield from _of_pipeline(pipeline, ends=ends and at >= first, depth=depth)
+        for program in _of_pipeline(pipeline, ends=ends and at >= first, depth=depth):
+            yield program._replace(part=at)
 
 
 def _of_pipeline(pipeline: Pipeline, *, ends: bool, depth: int) -> Iterator[WritingProgram]:
@@ -116,7 +119,8 @@ def _behind(words: tuple[str, ...], *, ends: bool, depth: int) -> Iterator[Writi
         raise Unclear
     reached = behind_runners(words)
     if reached.script and reached.script.text:
-        yield from _of_text(reached.script.text, ends=ends, depth=depth + 1)
+        for program in _of_text(reached.script.text, ends=ends, depth=depth + 1):
+            yield program._replace(part=0)
     elif reached.at < len(words):
         ran = _named(words[reached.at :])
         inner = [tuple(run) for run in runs_of_find(ran)]

@@ -157,6 +157,30 @@ def _good_ends(kind: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(one["line"].rstrip()) for one in check_table()["ended_well"] if kind in one["kinds"])
 
 
+def failed_tasks(store: Reading, buffer: Buffer | None) -> frozenset[str]:
+    """Return the names of tasks of which their runner says in an output that they failed."""
+    if buffer is None or buffer.kind != "cmd":
+        return frozenset()
+    found = (pattern.fullmatch(line) for line in all_lines(store, buffer) for pattern in _failed_tasks())
+    return frozenset(name for match in found if match for name in match.groups() if name)
+
+
+@cache
+def _failed_tasks() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(one["line"]) for one in check_table()["failed_task"])
+
+
+def all_lines(store: Reading, buffer: Buffer) -> list[str]:
+    """Return the lines of both streams, without what a runner of tasks puts before them; none of a large output."""
+    if buffer.bytes > EXAMINED_BYTES:
+        return []
+    try:
+        with store.open(Target(buffer, "out")) as out, store.open(Target(buffer, "err")) as err:
+            return [line for one in (out, err) for line in _last_lines(one, EXAMINED_BYTES)]
+    except SightlineError:
+        return []
+
+
 def first_and_last_lines(store: Reading, buffer: Buffer) -> list[str]:
     """Return the lines at both ends of both streams, without what a runner of tasks puts before them."""
     try:

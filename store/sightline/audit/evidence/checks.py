@@ -6,7 +6,7 @@ of it before the filter; without either, nobody knows.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 
 from sightline.audit.evidence.call_facts import command_of, exit_code_of, request_of
@@ -15,8 +15,10 @@ from sightline.audit.evidence.check_counts import (
     PASSING_ON,
     RAN_TESTS,
     CheckCounts,
+    all_lines,
     counted,
     counts_in,
+    failed_tasks,
     first_and_last_lines,
     hides_lines,
 )
@@ -29,6 +31,7 @@ from sightline.audit.evidence.check_names import (
     may_show_checks,
 )
 from sightline.audit.evidence.check_places import places_of
+from sightline.audit.evidence.list_ends import ASIDE, pipefail_in, printed_ends, prints_ends
 from sightline.audit.timeline import Call
 from sightline.base.errors import SightlineError
 from sightline.base.records import Buffer, View
@@ -46,7 +49,6 @@ from sightline.store import Reading, Target
 PASSED, FAILED, UNKNOWN = "passed", "failed", "not known"
 BY_CODE, BY_OUTPUT, BY_SILENCE, BY_NOTHING = "code", "output", "silence", ""
 
-_PIPEFAIL = re.compile(r"\bset\s+-\w*o\s+pipefail\b")
 _NO_PROGRAM = (126, 127)
 _NOTHING_RAN = {"pytest": (*_NO_PROGRAM, 4, 5)}
 """Exit codes that mean that nothing was checked: the program was missing, called wrongly, or found no tests."""
@@ -124,8 +126,9 @@ def checks_of(store: Reading, call: Call, folder: str) -> list[Check]:
     if not named:
         return [*_by_output_alone(store, call, programs, where)]
     places = dict(zip(map(id, programs), places_of(programs, where, buffer.cwd if buffer else folder), strict=True))
-    piped, made = bool(_PIPEFAIL.search(command)), list[Check]()
-    acting = [one for one in programs if one.name not in _ASIDE]
+    piped, made = pipefail_in(command), dict[int, Check]()
+    acting = [one for one in programs if one.name not in ASIDE]
+    printed, failed = _printed_ends(store, call), failed_tasks(store, buffer) if len(named) > 1 else frozenset[str]()
     for at, (program, check) in enumerate(named):
         ends = program.ends or (piped and bool(program.filters) and len(acting) == 1)
         alone = len(named) == 1
@@ -133,23 +136,54 @@ def checks_of(store: Reading, call: Call, folder: str) -> list[Check]:
             ends=ends,
             only=len(acting) == 1,
             alone=alone,
-            last=alone or (at == len(named) - 1 and all(one.outcome == PASSED for one in made)),
+            last=alone or (at == len(named) - 1 and all(one.outcome == PASSED for one in made.values())),
             is_end=program is acting[-1],
             of_kind=sum(one.kind == check.kind for _, one in named),
+            printed=printed.get(program.part),
         )
         outcome, known_by = _outcome(store, call, program, check, place)
         if outcome != PASSED and _checked_nothing(store, call, check, place):
             continue
+        if outcome == UNKNOWN and failed & {check.phrase.rpartition(" ")[2], *_full_tasks(check)}:
+            outcome, known_by = FAILED, BY_OUTPUT
         at_place, filters = places[id(program)], program.filters
         operands = tuple(one for one in check.operands if one != at_place.option)
-        made.append(
-            Check(check.kind, check.phrase, operands, call, outcome, not ends, at_place.folder, known_by, filters)
+        made[id(program)] = Check(
+            check.kind, check.phrase, operands, call, outcome, not ends, at_place.folder, known_by, filters
         )
-    return made
+    if len(acting) > 1 and not piped and exit_code_of(call) not in (None, 0, *ENDED_BY_OTHERS):
+        return [*_in_order(acting, made)]
+    return [*made.values()]
 
 
-_ASIDE = frozenset(("set", "cd", "export", "source", ".", "echo", "printf", "pushd", "popd", "true", "sleep", "unset"))
-"""Commands that do not count among those whose exit code a line may have."""
+def _full_tasks(check: NamedCheck) -> Iterator[str]:
+    """Yield the names of a task that a check may be a part of, as ``test:unit``."""
+    task = check.phrase.rpartition(" ")[2]
+    yield from (f"{task}:{part}" for part in check.operands)
+
+
+def _in_order(acting: Sequence[WritingProgram], made: Mapping[int, Check]) -> Iterator[Check]:
+    """Yield the checks of ``a && b && c``, which ended with a failure: the first that failed ended the line.
+
+    What stands before a part that ran ended well; if only one part is left, it failed; what stands behind never ran.
+
+    Args:
+        acting: the programs of the line.
+        made: their checks, by the ids of the programs.
+    """
+    outcomes = {key: one.outcome for key, one in made.items()}
+    known = [at for at, one in enumerate(acting) if outcomes.get(id(one), UNKNOWN) != UNKNOWN]
+    reached = known[-1] if known else 0
+    outcomes.update((id(one), PASSED) for one in acting[:reached] if one.ends and outcomes.get(id(one)) == UNKNOWN)
+    left = [id(one) for one in acting[reached:] if one.ends and outcomes.get(id(one)) != PASSED]
+    if len(left) == 1 and outcomes.get(left[0]) == UNKNOWN:
+        outcomes[left[0]] = FAILED
+    for one in acting:
+        if check := made.get(id(one)):
+            outcome = outcomes[id(one)]
+            yield check if outcome == check.outcome else check._replace(outcome=outcome, known_by=BY_CODE)
+        if one.ends and outcomes.get(id(one)) == FAILED:
+            return
 
 
 class _Place(NamedTuple):
@@ -162,6 +196,7 @@ class _Place(NamedTuple):
         last: whether all checks before it in the line have ended well, and it is the last.
         is_end: whether nothing else runs behind it.
         of_kind: number of checks of its kind in the line.
+        printed: its exit code, if the line printed that.
     """
 
     ends: bool
@@ -170,6 +205,15 @@ class _Place(NamedTuple):
     last: bool
     is_end: bool
     of_kind: int
+    printed: int | None
+
+
+def _printed_ends(store: Reading, call: Call) -> Mapping[int, int]:
+    """Return the exit codes of the parts of a call's line, as far as that printed them."""
+    command, buffer = command_of(call), call.buffer
+    if buffer is None or buffer.kind != "cmd" or buffer.is_partial or not prints_ends(command):
+        return {}
+    return printed_ends(command, all_lines(store, buffer))
 
 
 def _by_output_alone(store: Reading, call: Call, programs: tuple[WritingProgram, ...], where: str) -> Iterator[Check]:
@@ -287,6 +331,8 @@ def _outcome(store: Reading, call: Call, program: WritingProgram, check: NamedCh
     code, unfiltered, buffer = exit_code_of(call), call.unfiltered, call.buffer
     if buffer and (buffer.timed_out or buffer.state == "interrupted"):
         return UNKNOWN, BY_NOTHING
+    if place.printed is not None and place.printed not in ENDED_BY_OTHERS:
+        return (FAILED if place.printed else PASSED), BY_CODE
     if place.ends and code is not None:
         if code == 0:
             return PASSED, BY_CODE
