@@ -705,3 +705,73 @@ def test_a_check_is_called_by_its_words_where_another_of_its_kind_ran_later() ->
     assert re.search(r"“Clippy is clean\.”: cargo clippy last ran \S+ before a\.rs was edited", alarm.text)
     [alarm] = evidence(Read("a.py"), Ran("pytest", PASSED), Edited("a.py"), Edited("b.py")).alarms
     assert re.search("the tests last ran .* before a.py, b.py were edited", alarm.text)
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "outcome"),
+    [
+        ('pytest -q > /tmp/log 2>&1; echo "exit: $?"', "exit: 0\n", "passed"),
+        ('pytest -q > /tmp/log 2>&1; echo "exit: $?"', "exit: 1\n", "failed"),
+        ("pytest -q > /tmp/log 2>&1; rc=$?; tail -1 /tmp/log; echo rc=$rc", "x\nrc=1\n", "failed"),
+        ("pytest -q | tail -1; echo ${PIPESTATUS[0]}", "x\n1\n", "failed"),
+        ("pytest -q | tail -1; echo $?", "x\n0\n", "not known"),
+        ("pytest -q > /dev/null && echo good || echo bad", "bad\n", "failed"),
+        ("pytest -q > /dev/null && echo good || echo bad", "good\n", "passed"),
+        ("pytest -q > /dev/null || echo bad", "bad\n", "failed"),
+        ("cd web && pytest -q > /dev/null && echo good; date", "today\n", "failed"),
+        ("pytest -q > /tmp/log; echo $? > /tmp/code; date", "0\n", "not known"),
+        ("pytest -q > /tmp/log; echo '$?'", "0\n", "not known"),
+        ("./setup.sh || pytest -q > /tmp/log; echo $?", "0\n", "not known"),
+    ],
+)
+def test_an_exit_code_that_the_line_prints_is_the_check_s(command: str, output: str, outcome: str) -> None:
+    assert [one.outcome for one in evidence(Ran(command, output)).checks] == [outcome]
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "outcomes"),
+    [
+        ("ruff check . && pytest -q", FAILED, ["passed", "failed"]),
+        ("mypy . && pytest -q", "a.py:1: error: x\nFound 1 error in 1 file (checked 3 source files)\n", ["failed"]),
+        ("npx eslint . && npx tsc", "✖ 1 problem (1 error, 0 warnings)\n", ["failed"]),
+        ("bun run lint && bun run test", 'error: script "lint" exited with code 1\n', ["failed"]),
+        ("bun run lint && bun run test", 'error: script "test" exited with code 1\n', ["passed", "failed"]),
+        ("npm run lint && npm test 2>&1 | tail -3", "no-var\n", ["failed"]),
+        ("npm run lint && npm test", "no-var\n", ["not known", "not known"]),
+        ("npm ci && npm run lint", "no-var\n", ["not known"]),
+    ],
+)
+def test_the_first_part_of_a_list_that_failed_ended_it(command: str, output: str, outcomes: list[str]) -> None:
+    assert [one.outcome for one in evidence(Ran(command, output, 1)).checks] == outcomes
+
+
+@pytest.mark.parametrize(
+    "command", ["devbox run test", "conda run -n x pytest", "./scripts/verify", "julia -e 'using Pkg; Pkg.test()'"]
+)
+def test_a_program_of_any_name_may_have_run_the_checks_that_its_words_name(command: str) -> None:
+    assert verdicts(*STARTS, Ran(command, "fine\n"), Said("All tests pass.")) == ["not known"]
+
+
+def test_what_shows_searches_or_moves_files_is_no_evidence() -> None:
+    for command in ("grep -rn test .", "ls tests", "cp test.py /tmp", "git add tests", "mkdir -p build/test"):
+        assert verdicts(*STARTS, Ran(command, "fine\n"), Said("All tests pass.")) == ["no evidence"], command
+
+
+def test_a_log_that_shows_how_tests_ended_is_no_lack_of_evidence() -> None:
+    steps = (*STARTS, Ran("tail -1 /tmp/out", TAIL), Said("All tests pass."))
+    assert verdicts(*steps) == ["not known"]
+    assert verdicts(*STARTS, Read("/tmp/tasks/b1.output", TAIL), Said("All tests pass.")) == ["not known"]
+
+
+def test_a_check_that_found_nothing_to_check_supports_nothing() -> None:
+    for command, output in (
+        ("go test ./...", "?   \tshop/cart\t[no test files]\n"),
+        ("pnpm --filter x test", 'No projects matched the filters in "/w"\n'),
+    ):
+        assert verdicts(*STARTS, Ran(command, output), Said("All tests pass.")) == ["no evidence"], command
+
+
+def test_a_missing_module_is_the_program_only_if_it_is_called_so() -> None:
+    for module, outcomes in (("pytest", []), ("requests", ["failed"])):
+        output = f"ModuleNotFoundError: No module named '{module}'\n"
+        assert [one.outcome for one in evidence(Ran("python -m pytest", output, 1)).checks] == outcomes

@@ -88,23 +88,30 @@ def check_named(words: tuple[str, ...]) -> NamedCheck | None:
 def may_run_checks(words: tuple[str, ...]) -> bool:
     """Return whether a program that names no check may run some: a script, a git hook, a task that people named."""
     table = check_table()
-    is_script = bool(re.search(r"\.(?:sh|bash|zsh|py|js|mjs|ts|rb|pl)$", words[0])) or words[0] in table["managers"]
+    is_script = bool(_SCRIPT.search(words[0])) or words[0] in table["managers"]
     return is_script or any(_behind(words, tuple(one.split())) is not None for one in table["may_run"])
 
 
+_SCRIPT = re.compile(r"\.(?:sh|bash|zsh|py|js|mjs|ts|rb|pl)$")
+
+
 def may_show_checks(words: tuple[str, ...]) -> bool:
-    """Return whether a program may show how checks ended that it, or somebody else, ran."""
-    table = check_table()
-    if words[0] in table["shows_others"]:
+    """Return whether a program may show how checks ended that it, or somebody else, ran.
+
+    A program of any name may run checks that its words name, unless it is known for something else.
+    """
+    if words[0] in check_table()["shows_others"] or may_run_checks(words):
         return True
-    if words[0] in _INTERPRETERS or words[0] in table["managers"]:
-        return any(_OF_CHECKS.search(word) for word in words[1:])
-    return may_run_checks(words)
+    if words[0] in check_table()["checks_nothing"]:
+        return False
+    begins = words[:_WRAPPED_AT]
+    return any(map(_OF_CHECKS.search, begins)) or any(check_named(words[at:]) for at in range(1, len(begins)))
 
 
-_INTERPRETERS = frozenset(("python", "python3", "node", "bun", "deno", "ruby", "perl", "php", "tsx", "ts-node"))
+_WRAPPED_AT = 6  # words of a wrapper and its options
 _OF_CHECKS = re.compile(
-    r"(?<![a-z])(?:tests?|specs?|check|verify|validate|lint|build|types?|ci|all|qa)(?![a-z])", re.IGNORECASE
+    r"(?<!la)(?<!at)(?<!con)(?<!grea)test|(?<![a-z])(?:specs?|check|verify|validate|lint|build|types?|ci|all|qa)(?![a-z])",
+    re.IGNORECASE,
 )
 
 

@@ -142,7 +142,7 @@ def checks_of(store: Reading, call: Call, folder: str) -> list[Check]:
             printed=printed.get(program.part),
         )
         outcome, known_by = _outcome(store, call, program, check, place)
-        if outcome != PASSED and _checked_nothing(store, call, check, place):
+        if _checked_nothing(store, call, check, place, outcome):
             continue
         if outcome == UNKNOWN and failed & {check.phrase.rpartition(" ")[2], *_full_tasks(check)}:
             outcome, known_by = FAILED, BY_OUTPUT
@@ -242,7 +242,7 @@ def _may_run(program: WritingProgram) -> bool:
 
 def _wraps(program: WritingProgram) -> bool:
     """Return whether a program of any name is called with a check's words behind it."""
-    if program.name in _NO_WRAPPERS:
+    if program.name in check_table()["checks_nothing"]:
         return False
     behind = [program.words[at:] for at in range(1, min(len(program.words), _WRAPPED_AT))]
     return any(check_named(words) or words[:2] in _COMMITS for words in behind)
@@ -250,26 +250,6 @@ def _wraps(program: WritingProgram) -> bool:
 
 _COMMITS = (("git", "commit"), ("git", "push"))  # whose hooks a wrapper may hide
 _WRAPPED_AT = 4  # words of a wrapper and its options
-_NO_WRAPPERS = frozenset(
-    (
-        "grep",
-        "egrep",
-        "rg",
-        "ag",
-        "ack",
-        "cat",
-        "git",
-        "ls",
-        "find",
-        "sed",
-        "awk",
-        "echo",
-        "man",
-        "which",
-        "head",
-        "tail",
-    )
-)
 
 
 def _echoed(store: Reading, buffer: Buffer) -> list[NamedCheck]:
@@ -297,24 +277,35 @@ _ECHO = re.compile(rb"(?m)^(?:\[[\w:.-]+\] |[\w@/.-]+ [\w:-]+: )?[$>] ([a-z@./][
 _MOST_ECHOES = 50
 
 
-def may_show_others(store: Reading, call: Call) -> bool:
-    """Return whether a call may have shown how checks ended that it does not name: in a script, a CI, by a helper."""
+def may_show_others(store: Reading, call: Call, kinds: Sequence[str]) -> bool:
+    """Return whether a call may have shown how checks ended that it does not name: in a script, a CI, by a helper.
+
+    Args:
+        store: the store.
+        call: the call.
+        kinds: the kinds of check; what an output says of other kinds does not count.
+    """
     command = command_of(call)
     if not command:
-        tool = request_of(call.view).get("tool")
-        return isinstance(tool, str) and (tool in _HELPERS or tool.startswith("mcp__"))
+        request = request_of(call.view)
+        tool, path = request.get("tool"), request.get("path")
+        is_log = isinstance(path, str) and bool(_LOG.search(path))
+        return is_log or (isinstance(tool, str) and (tool in _HELPERS or tool.startswith("mcp__")))
     programs = _programs(command)
     if programs is None:
         return True
-    shows = [
-        one
-        for one in programs
-        if check_named(one.words) is None and (may_show_checks((one.name, *one.plain)) or _wraps(one))
-    ]
+    others = [one for one in programs if check_named(one.words) is None]
+    shows = [one for one in others if any(map(may_show_checks, ((one.name, *one.plain), one.words))) or _wraps(one)]
     if shows and all(one.name == "git" for one in shows) and call.buffer and not call.buffer.is_partial:
         return any(_OF_HOOK.search(line) for line in first_and_last_lines(store, call.buffer))
+    if not shows and others and (buffer := call.unfiltered or call.buffer):
+        is_log = any(_LOG.search(word) for one in others for word in one.plain)
+        return is_log or any(counted(store, buffer, kind, among=True) for kind in kinds)
     return bool(shows)
 
+
+_LOG = re.compile(r"\.(?:log|out|output|txt)$|^/(?:private/)?tmp/")
+"""Files in which output is kept, such as that of commands in the background."""
 
 _OF_HOOK = re.compile(
     r"(?i)^(?!\s*(?:\[|remote:|create mode|delete mode|rename)).*\b(?:pass(?:ed)?|tests?|lint|hooks?|checks?|tsc)\b"
@@ -374,21 +365,27 @@ _SILENT_BYTES = 1024
 _IS_ECHO = re.compile(r"[$>] ")
 
 
-def _checked_nothing(store: Reading, call: Call, check: NamedCheck, place: _Place) -> bool:
+def _checked_nothing(store: Reading, call: Call, check: NamedCheck, place: _Place, outcome: str) -> bool:
     """Return whether a check never began: its program, task or option is unknown, or nothing was there to check."""
     code, buffer = exit_code_of(call), call.unfiltered or call.buffer
     if place.only and place.ends and code in _NOTHING_RAN.get(check.phrase, _NO_PROGRAM):
         return True
     if buffer is None or buffer.kind != "cmd" or buffer.state != "sealed":
         return False
+    if outcome == PASSED:
+        lines = first_and_last_lines(store, buffer) if buffer.bytes <= _SILENT_BYTES else []
+        return bool(lines) and all(any(one.fullmatch(line) for one in _lines_like("found_nothing")) for line in lines)
     if counted(store, buffer, check.kind, among=True) is not None:
         return False
-    return any(pattern.fullmatch(line) for line in first_and_last_lines(store, buffer) for pattern in _no_begins())
+    lines = first_and_last_lines(store, buffer)
+    missing = [found for line in lines for one in _lines_like("no_program") if (found := one.fullmatch(line))]
+    never = any(one.fullmatch(line) for line in lines for one in _lines_like("checked_nothing"))
+    return never or any(one["program"] in check.phrase.split() for one in missing)
 
 
 @cache
-def _no_begins() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(one["line"], re.IGNORECASE) for one in check_table()["checked_nothing"])
+def _lines_like(key: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(one["line"], re.IGNORECASE) for one in check_table()[key])
 
 
 def counts_of(store: Reading, check: Check) -> CheckCounts | None:

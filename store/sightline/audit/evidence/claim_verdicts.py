@@ -92,7 +92,7 @@ def _without_runs(claim: Claim, trail: Trail) -> _Verdict:
         if last.outcome == PASSED and not trail.edited_since(last):
             return SUPPORTED, f"its tests ran and ended well {trail.clock(last.view.time)}", [ground_of_check(last)]
         return NOT_KNOWN, "only tests were run, which may have been built", [ground_of_check(last)]
-    if shown := trail.may_show_others():
+    if shown := trail.may_show_others(claim.checks):
         return NOT_KNOWN, "another command may have shown it", [ground_of_call(shown)]
     if claim.vague:
         return NOT_KNOWN, "no check was run before it", []
@@ -175,7 +175,7 @@ def _of_run(claim: Claim, trail: Trail) -> _Verdict:
                 return SUPPORTED, f"it ran {trail.clock(call.view.time)}", [ground_of_call(call)]
     elif runs := [one for one in trail.checks if one.kind in claim.checks]:
         return SUPPORTED, f"it ran {trail.clock(runs[-1].view.time)}", [ground_of_check(runs[-1])]
-    if shown := trail.may_show_others():
+    if shown := trail.may_show_others(claim.checks):
         return NOT_KNOWN, "another command may have run it", [ground_of_call(shown)]
     return NO_EVIDENCE, "no such run is in the log", []
 

@@ -55,16 +55,16 @@ class Trail:
             return known
         return None
 
-    def may_show_others(self) -> Call | None:
-        """Return the last call that may have shown how checks ended which are not known; None for none."""
-        return next((call for call in reversed(self.calls) if may_show_others(self.store, call)), None)
+    def may_show_others(self, kinds: Sequence[str]) -> Call | None:
+        """Return the last call that may have shown how checks of some kinds ended; None for none."""
+        return next((call for call in reversed(self.calls) if may_show_others(self.store, call, kinds)), None)
 
     def may_show_since(self, check: Check) -> bool:
         """Return whether a command behind a check, and behind the edits since, may have shown such a check."""
         edited = self.edited_since(check)
         after = max(check.view.time, edited[-1].time if edited else 0.0)
         later = self.calls[bisect_right(self._times[2], after, hi=len(self.calls)) :]
-        return any(may_show_others(self.store, call) for call in later)
+        return any(may_show_others(self.store, call, (check.kind,)) for call in later)
 
     def counts_of(self, check: Check) -> CheckCounts | None:
         """Return what a run counts; None if nothing is known."""
