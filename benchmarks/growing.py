@@ -159,7 +159,7 @@ def _collected(root: str) -> Ran:
     taken = []
     for _ in range(_ROUNDS + 1):
         with Store(root, stores.BOUNDLESS) as store:
-            store.settings = store.settings._replace(max_buffers=store.index.totals().buffers - _GIVE_WAY)
+            store.access.settings = store.settings._replace(max_buffers=store.index.totals().buffers - _GIVE_WAY)
             began = time.perf_counter()
             collected = collect(store)
             taken.append(time.perf_counter() - began)

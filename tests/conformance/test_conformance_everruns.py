@@ -258,7 +258,7 @@ def test_m10_outputs_never_overwrite_each_other_and_a_cap_says_what_it_dropped(a
     refs = [agent.say(b"%d" % number * 9000).fields["output_id"] for number in (1, 2)]
     paths = [Path(agent.store.path(agent.store.resolve(ref))) for ref in refs]
     assert [path.read_bytes()[:1] for path in paths] == [b"1", b"2"]
-    agent.store.settings = agent.store.settings._replace(max_stream_bytes=1000)
+    agent.store.access.settings = agent.store.settings._replace(max_stream_bytes=1000)
     reply = agent.say(b"x" * 9000)
     assert "8,000" in agent.tell(reply)
 

@@ -38,7 +38,7 @@ def test_a02_unknown_name(agent: Any) -> None:
 
 
 def test_a04_reading_refreshes(agent: Any, keep: Keep) -> None:
-    agent.store.settings = agent.store.settings._replace(max_buffers=3)
+    agent.store.access.settings = agent.store.settings._replace(max_buffers=3)
     a, b, c = (keep(name) for name in (b"a\n", b"b\n", b"c\n"))
     agent.tell(agent.read(a))
     d = keep(b"d\n")

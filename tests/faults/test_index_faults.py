@@ -195,12 +195,12 @@ def sealed_at_once(store: Store, many: int) -> list[Buffer]:
 
 def test_whoever_uses_the_index_finds_what_waited_for_it(root: str) -> None:
     with Store(root, Settings()) as server, Store(root, Settings()) as other:
-        server.let_wait(lambda: None)
+        server.access.let_wait(lambda: None)
         before = server.listed(1)[0].buffer
         made = captured_in(server, "waits")
         reading = shows(before)._replace(records=(before,))  # which need not be looked up
         index_soon(server, append_view(server, ASKING, reading, (Segment("waits"),)), [before.name])
-        assert server.index_behind.buffer(made.name) is None
+        assert server.access.index_behind.buffer(made.name) is None
         assert other.listed(1)[0].buffer.streams == made.streams, "others list it"
         assert other.resolve(made.ref).buffer.streams == made.streams
         assert "waits" in texts(other), "and views are found in the log"
@@ -212,7 +212,7 @@ def test_whoever_uses_the_index_finds_what_waited_for_it(root: str) -> None:
 
 def test_a_change_that_another_made_first_is_not_made_twice(root: str) -> None:
     with Store(root, Settings()) as server, Store(root, Settings()) as other:
-        server.let_wait(lambda: None)
+        server.access.let_wait(lambda: None)
         made = captured_in(server, "pinned meanwhile")
         other.resolve(made.ref)
         other.index.put_buffer(made._replace(pinned=True))
@@ -224,9 +224,9 @@ def test_a_change_that_another_made_first_is_not_made_twice(root: str) -> None:
 
 def test_what_waits_in_a_transaction_is_not_lost_with_it(root: str) -> None:
     with Store(root, Settings()) as server:
-        server.let_wait(lambda: None)
+        server.access.let_wait(lambda: None)
         made = captured_in(server, "waits")
-        with pytest.raises(RuntimeError), server.index_behind.transaction():
+        with pytest.raises(RuntimeError), server.access.index_behind.transaction():
             assert server.index.buffer(made.name) is None
             raise RuntimeError("undoes the transaction")
         assert server.listed(1)[0].buffer == made
@@ -237,7 +237,7 @@ def test_what_waits_for_an_index_that_stays_locked_is_left_to_whoever_looks_next
 ) -> None:
     monkeypatch.setattr(database, "HURRIED_SECONDS", 0.01)
     with Store(root, Settings()) as server:
-        server.let_wait(lambda: None)
+        server.access.let_wait(lambda: None)
         made = captured_in(server, "waits")
         index_soon(server, append_view(server, ASKING, shows(made), (Segment("waits"),)), [made.name])
         assert server.index.buffer(made.name) is None
@@ -251,17 +251,17 @@ def test_what_waits_for_a_locked_index_is_made_once_it_is_free(
 ) -> None:
     monkeypatch.setattr(database, "HURRIED_SECONDS", 0.01)
     with Store(root, Settings()) as server:
-        server.let_wait(lambda: None)
+        server.access.let_wait(lambda: None)
         before = server.index.listed(1)[0].buffer
         made = captured_in(server, "waits")
         reading = shows(before)._replace(records=(before,))
         index_soon(server, append_view(server, ASKING, reading, (Segment("waits"),)), [before.name])
         assert server.index.buffer(made.name) is None
-        assert server.is_index_behind
+        assert server.access.is_behind
         locked.execute("COMMIT")
         assert server.index.newest_command(0, None) == made
         assert [item.buffer.name for item in server.index.listed(2)] == [before.name, made.name]
-        assert not server.is_index_behind
+        assert not server.access.is_behind
     assert not os.listdir(Layout(root).live)
 
 
@@ -270,7 +270,7 @@ def test_a_server_that_ends_leaves_to_others_what_waits_for_a_locked_index(
 ) -> None:
     monkeypatch.setattr(database, "HURRIED_SECONDS", 0.01)
     with Store(root, Settings()) as server:
-        server.let_wait(lambda: None)
+        server.access.let_wait(lambda: None)
         made = captured_in(server, "waits")
     locked.execute("COMMIT")
     with Store(root, Settings()) as store:
@@ -286,7 +286,7 @@ def test_a_run_that_waits_for_a_locked_index_is_compared_with_the_one_before(
     locked.execute("COMMIT")
     with Store(root, Settings()) as server:
         first = captured_in(server, "again")
-        server.let_wait(lambda: None)
+        server.access.let_wait(lambda: None)
         locked.execute("BEGIN EXCLUSIVE")
         assert previous_run(server, captured_in(server, "again")) == first
         locked.execute("COMMIT")
@@ -294,7 +294,7 @@ def test_a_run_that_waits_for_a_locked_index_is_compared_with_the_one_before(
 
 def test_the_newest_output_is_that_of_a_server_that_has_not_told_the_index(root: str) -> None:
     with Store(root, Settings()) as server, Store(root, Settings()) as other:
-        server.let_wait(lambda: None)
+        server.access.let_wait(lambda: None)
         made = sealed_at_once(server, 4)
         newest = [other.resolve(ref).buffer.name for ref in ("@last", "@last~1", "@last~2", "@last~3")]
         assert newest == [buffer.name for buffer in made][::-1]
@@ -305,7 +305,7 @@ def test_the_newest_output_is_not_guessed_while_the_index_is_locked(
 ) -> None:
     monkeypatch.setattr(database, "HURRIED_SECONDS", 0.01)
     with Store(root, Settings()) as server, Store(root, Settings()) as other:
-        server.let_wait(lambda: None)
+        server.access.let_wait(lambda: None)
         made = captured_in(server, "waits")
         for store in (server, other):
             with pytest.raises(StoreFailed, match="the newest output is not known"):
@@ -317,7 +317,7 @@ def test_the_newest_output_is_not_guessed_while_the_index_is_locked(
 @pytest.mark.parametrize("reason", ["removed", "evicted"])
 def test_what_another_has_removed_does_not_come_back_with_what_waits(root: str, reason: str) -> None:
     with Store(root, Settings()) as server, Store(root, Settings()) as other:
-        server.let_wait(lambda: None)
+        server.access.let_wait(lambda: None)
         gone, kept = sealed_at_once(server, 2)
         assert other.remove(other.resolve(gone.ref).buffer, reason)
         assert not server.index.has(gone.name)
@@ -327,16 +327,16 @@ def test_what_another_has_removed_does_not_come_back_with_what_waits(root: str, 
 
 def test_a_removed_output_is_not_taken_from_a_folder_that_is_left(root: str) -> None:
     with Store(root, Settings()) as server, Store(root, Settings()) as other:
-        server.let_wait(lambda: None)
+        server.access.let_wait(lambda: None)
         made = captured_in(server, "gone")
         Path(other.layout.tombstone(made.name)).write_text("{}")  # as `remove` does before the folder goes
-        assert other.take_in_sealed()
+        assert other.access.take_in_sealed()
         assert not other.index.knows(made.name)
 
 
 def test_what_others_say_of_a_session_outlasts_what_waits(root: str) -> None:
     with Store(root, Settings()) as server, Store(root, Settings()) as other:
-        server.let_wait(lambda: None)
+        server.access.let_wait(lambda: None)
         asking = ASKING._replace(name="new")
         index_soon(server, append_view(server, asking, shows(), (Segment("first"),)))
         assert "first" in texts(other)
@@ -352,7 +352,7 @@ def test_what_comes_while_others_are_evicted_is_in_the_index_at_the_end(
 
     def evict(store: Store) -> None:
         if not evicting.is_set():
-            store.settle()
+            store.access.settle()
             evicting.set()
             go_on.wait()
 
@@ -364,10 +364,10 @@ def test_what_comes_while_others_are_evicted_is_in_the_index_at_the_end(
         made = captured_in(server, "two")
         go_on.set()
         indexing.finish()
-        assert server.index_behind.buffer(made.name) == made
+        assert server.access.index_behind.buffer(made.name) == made
         late = captured_in(server, "ends after that")
         indexing.settle()
-        assert server.index_behind.buffer(late.name) == late
+        assert server.access.index_behind.buffer(late.name) == late
 
 
 def test_a_server_tries_again_until_a_locked_index_is_free(
@@ -379,7 +379,7 @@ def test_a_server_tries_again_until_a_locked_index_is_free(
     tried = threading.Event()
 
     def settle(store: Store) -> None:
-        store.settle()
+        store.access.settle()
         tried.set()
 
     monkeypatch.setattr(database, "HURRIED_SECONDS", 0.01)
@@ -389,9 +389,9 @@ def test_a_server_tries_again_until_a_locked_index_is_free(
         indexing = index_thread.IndexThread(server)
         made = captured_in(server, "waits")
         tried.wait()
-        assert server.index_behind.buffer(made.name) is None
+        assert server.access.index_behind.buffer(made.name) is None
         locked.execute("COMMIT")
-        until(lambda: server.index_behind.buffer(made.name) == made)
+        until(lambda: server.access.index_behind.buffer(made.name) == made)
         indexing.finish()
 
 
@@ -403,7 +403,7 @@ from sightline.log.views import Shows, append_view, index_soon
 from sightline.base.records import Session
 from sightline.shape.segments import Segment
 store = Store(sys.argv[1])
-store.let_wait(lambda: None)
+store.access.let_wait(lambda: None)
 made = CommandCapture(store, ["echo", "kept"], command="echo kept", session="s").run().buffer
 shows = Shows("run_command", {}, refs=(made.name,))
 index_soon(store, append_view(store, Session("s", "", "", "", "/", 1.0), shows, (Segment("shown"),)), [made.name])
@@ -503,7 +503,7 @@ def test_a_record_without_a_time_holds_up_no_other(store: Store, keep: Callable[
     meta = Path(store.layout.meta(spoiled.name))
     meta.chmod(0o600)
     meta.write_text(re.sub(r'"created": ?[^,]+', f'"created":{created}', meta.read_text()))
-    store.start_index_anew()
+    store.access.start_anew()
     rebuilt = rebuild_buffers(store.layout, store.index)
     assert (rebuilt.buffers, rebuilt.unreadable) == (1, [spoiled.name])
     assert store.resolve(whole.ref).buffer.name == whole.name
@@ -511,7 +511,7 @@ def test_a_record_without_a_time_holds_up_no_other(store: Store, keep: Callable[
 
 def _lost(store: Store) -> None:
     """The index is gone, as when somebody has removed its file."""
-    store.start_index_anew()
+    store.access.start_anew()
     store.close()
 
 

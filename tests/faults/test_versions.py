@@ -302,7 +302,7 @@ def log_as_newer(store: Store, name: str, text: list[Any], version: int = log.FO
     log.append_all(path, header, [log.Encoded.of({**view, "text": text})])
     first, second = Path(path).read_text().splitlines()
     Path(path).write_text(first + "\n" + second.replace(f'"v":{log.FORMAT},', f'"v":{version},') + "\n")
-    store.start_index_anew()
+    store.access.start_anew()
     rebuild_buffers(store.layout, store.index)
     assert rebuild_views(store) == 1
 

@@ -245,7 +245,7 @@ def test_a_record_that_lies_about_names_is_no_record(
     buffer = keep(b"x\n")
     path = Path(store.layout.meta(buffer.name))
     path.write_text(json.dumps({**json.loads(path.read_bytes()), **lie}))
-    store.start_index_anew()
+    store.access.start_anew()
     assert buffer.name in rebuild_buffers(store.layout, store.index).unreadable
     for listed in store.listed(10):
         store.remove(listed.buffer, "removed")
@@ -276,7 +276,7 @@ def test_a_log_that_names_another_session_leads_nowhere(store: Store, tmp_path: 
     record_view(store, ME, Shows("v", {}), (Segment("x"),))
     path = Path(store.layout.audit_file("s"))
     path.write_text(path.read_text().replace('"name":"s"', '"name":"../../x"'))
-    store.start_index_anew()
+    store.access.start_anew()
     rebuild_views(store)
     assert all(session.name == "s" for session in store.index.sessions())
 

@@ -100,7 +100,7 @@ def test_one_that_cannot_be_filled_is_closed(
 def test_threads_wait_for_one_that_was_made_anew(tmp_path: Path, connections: Connections) -> None:
     with Store(str(tmp_path / "root"), Settings()) as store, Store(str(tmp_path / "root")) as other:
         first = store.index
-        other.start_index_anew()
+        other.access.start_anew()
         opening, go_on, found = threading.Event(), threading.Event(), list[object]()
 
         def before() -> None:

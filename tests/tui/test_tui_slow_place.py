@@ -7,9 +7,8 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 from textual.pilot import Pilot
 
-from sightline.disk.reading import SharedPlace
 from sightline.disk.streams import StreamReader
-from sightline.store import Store
+from sightline.store import SharedPlace, Store
 from sightline_tui.common.hexdump import ROW_BYTES
 from sightline_tui.viewer.selected_lines import COPY_WAITS
 from sightline_tui.viewer.viewer import WAITS

@@ -16,9 +16,8 @@ from textual.widgets import Label
 
 from sightline.base.errors import StoreFailed
 from sightline.disk.index_filling import rebuild_buffers
-from sightline.disk.reading import SharedPlace
 from sightline.disk.streams import StreamReader
-from sightline.store import Store
+from sightline.store import SharedPlace, Store
 from sightline_tui.app import InspectorApp
 from sightline_tui.buffers.buffer_list import BufferList
 from sightline_tui.common.messages import StoreChanged
@@ -186,7 +185,7 @@ def test_an_index_that_is_made_anew_under_it_is_said(store: Store) -> None:
         async with opened(store, live=True) as pilot:
             await until(pilot, lambda: pilot.app._feed._changes._thread is not None)
             with Store(store.root, store.settings) as another:
-                another.start_index_anew()
+                another.access.start_anew()
                 rebuild_buffers(another.layout, another.index)
                 await until(pilot, lambda: "The store's index was made anew" in said(pilot))
                 await until(pilot, lambda: len(text(viewer(pilot))) == 3)

@@ -161,7 +161,7 @@ class InspectorApp(FaultTold[None]):
         self._store = store
         self._read_only = read_only
         self._target = target
-        self._store_identity = store.local.identity
+        self._store_identity = store.local.access.identity
         self._is_filled = False
         self._failures_told = dict[tuple[str, str], float]()  # when each was last told, by the monotonic clock
         self.remembered = Preferences(store.local.root)
@@ -258,7 +258,7 @@ class InspectorApp(FaultTold[None]):
 
     def _notice_another_store(self) -> None:
         """If the store or its index was removed and made anew, say so and read everything again."""
-        before, now = self._store_identity, self._store.local.identity
+        before, now = self._store_identity, self._store.local.access.identity
         if now is None or now == before:
             return
         self._store_identity = now

@@ -13,7 +13,7 @@ from sightline.shape.failure.judge import judged_part
 from sightline.shape.failure.prefilter import Prefilter
 from sightline.shape.memory_stream import BytesSource
 from sightline.shape.source import BLOCK_BYTES, Source
-from sightline.store import Reading, Stream, Target
+from sightline.store import Reading, StreamReader, Target
 
 REGION_GAP_LINES = 5
 """Lines between two failure lines of one region, at most; as many as a view shows around each."""
@@ -95,7 +95,7 @@ class FailureLines:
             yield block
 
     @contextmanager
-    def _open(self, stream: str) -> Iterator[Stream]:
+    def _open(self, stream: str) -> Iterator[StreamReader]:
         with self._store.open_text(Target(self._buffer, stream)) as reader:
             yield reader
 
@@ -125,7 +125,7 @@ def _failing(block: Block, examination: "Examination") -> Iterator[tuple[int, bo
             yield number, examination.counts(verdict, line)
 
 
-def _blocks(reader: Stream, first: int) -> Iterator[Block]:
+def _blocks(reader: StreamReader, first: int) -> Iterator[Block]:
     """Yield blocks from a line on, small ones first, because the next failure may be near."""
     near = first + NEAR_LINES
     yield first, b"".join(line.data + b"\n" for line in reader.lines(first, near - 1))
@@ -135,7 +135,7 @@ def _blocks(reader: Stream, first: int) -> Iterator[Block]:
 NEAR_LINES = 200
 
 
-def _blocks_above(reader: Stream, line: int) -> Iterator[Block]:
+def _blocks_above(reader: StreamReader, line: int) -> Iterator[Block]:
     """Yield blocks above a line, the nearest first."""
     number, end, size = min(line, reader.line_count + 1), reader.offset_of_line(line), BLOCK_BYTES >> 4
     while end > 0 and number > 1:

@@ -18,9 +18,8 @@ from sightline.base.errors import StoreFailed
 from sightline.base.project import ALL
 from sightline.base.records import Buffer
 from sightline.base.refs import format_ref
-from sightline.disk.reading import HostAlarm
 from sightline.light.named_tuple import NamedTuple
-from sightline.store import Reading
+from sightline.store import HostAlarm, Reading
 
 OVERLOOKED, CUT, UNTOLD, BROKEN = "overlooked-failure", "cut-failure", "untold-failure", "broken-log"
 PARTIAL = "failed-partial"

@@ -23,14 +23,13 @@ from sightline.base.errors import SightlineError, StoreFailed
 from sightline.base.project import ALL
 from sightline.base.project import Scope as Scope
 from sightline.base.records import Buffer, Session, Tally
-from sightline.disk.reading import HostAlarm
 from sightline.light.json_text import dumps, loads
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import TYPE_CHECKING
 from sightline.log.log_index import catch_up, fill_index, last_known, verify_log
 from sightline.log.sessions import is_onlooker
 from sightline.shape.summary import counted
-from sightline.store import Reading, Store
+from sightline.store import HostAlarm, Reading, Store
 
 if TYPE_CHECKING:
     from sightline.audit.evidence.evidence_records import SessionEvidence

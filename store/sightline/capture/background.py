@@ -48,7 +48,7 @@ def start_in_background(
         CommandNotStarted: there is no such program.
         StoreFailed: the store cannot keep it.
     """
-    store.refuse_anothers()
+    store.access.refuse_anothers()
     request = {
         "root": store.root,
         "settings": store.settings._asdict(),

@@ -3,15 +3,16 @@
 import os
 import time
 
+from sightline import disk
 from sightline.base.errors import OutOfProcesses, StoreFailed
-from sightline.base.records import Buffer
+from sightline.base.records import Buffer, Target
 from sightline.capture.child import Child, start
 from sightline.capture.pipe_reader import PipeReader
 from sightline.capture.recorder import LEFT_BEHIND, Echo, Recorder, Unkept
 from sightline.disk.live import process_of
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.plain_signal import signal
-from sightline.light.typing_names import TYPE_CHECKING, Callable
+from sightline.light.typing_names import TYPE_CHECKING, Callable, Iterable
 from sightline.store import Store
 
 if TYPE_CHECKING:  # only a command that filters itself needs it
@@ -383,3 +384,28 @@ def end_command(store: Store, buffer: Buffer, number: int = signal.SIGTERM) -> b
             killed = True
         time.sleep(_END_LOOK_SECONDS)
     return True
+
+
+def make_stand_ins(store: Store, wanted: Iterable[tuple[str, Target, bool, bool]]) -> "StandIns":
+    """Make the files that a command gets in place of its refs.
+
+    Args:
+        store: the store.
+        wanted: for each ref a key for its path, what it names, whether the command only reads it, and whether it
+            gets a JSON result as it was sent.
+
+    Raises:
+        StoreFailed: one cannot be made, so that the command must not run.
+        ExpiredRef, UnsafeStore: raised by `Store.open`.
+    """
+    given = [
+        disk.WantedRef(
+            target.ref,
+            store.local_copy(target, raw=is_raw),
+            is_growing=target.buffer.state == "running" and target.stream != "all",
+            only_read=only_read,
+            key=key,
+        )
+        for key, target, only_read, is_raw in wanted
+    ]
+    return disk.take_stand_ins(store.layout, given)

@@ -53,7 +53,7 @@ def capture_file(store: Store, path: str, session: str, *, exact: bool = False) 
     rules = _rules_of(store)
     try:
         status = os.fstat(fd)
-        previous = store.index_behind.newest_file(storable(path))  # no file waits for the index
+        previous = store.access.index_behind.newest_file(storable(path))  # no file waits for the index
         if previous is not None and not store.checked(previous, "out").altered:
             if _has_times_of(status, previous, rules):
                 return previous
@@ -211,7 +211,7 @@ _NOTHING = sha256_hex(b"")
 
 def _redacted_hash(store: Store, fd: int, size: int) -> str:
     """Return the hash of what would be kept of a file without its secrets."""
-    redaction, sha256 = store.redaction(), new_sha256()
+    redaction, sha256 = store.settings.redaction(), new_sha256()
     assert redaction  # the store has rules for secrets
     for offset in range(0, min(size, store.settings.max_stream_bytes), _COPY_BYTES):
         sha256.update(redaction.feed("out", os.pread(fd, _COPY_BYTES, offset)))

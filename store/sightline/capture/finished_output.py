@@ -25,14 +25,14 @@ def begin_finished(store: Store, kind: str, command: str, cwd: str, session: str
     Raises:
         StoreFailed: the store cannot keep it.
     """
-    if redaction := store.redaction():
+    if redaction := store.settings.redaction():
         command = redaction.text(command)
     return Deposit(
         store.layout,
         new_buffer(reserve(store.layout, kind), kind, command.replace("\0", "\\x00"), cwd, session, **fields),
         max_stream_bytes=store.settings.max_stream_bytes,
         durable=store.settings.durable,
-        redaction=store.redaction(),
+        redaction=store.settings.redaction(),
     )
 
 

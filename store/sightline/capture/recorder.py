@@ -101,7 +101,7 @@ class Recorder:
 
     @cached_property
     def _redaction(self) -> "Redaction | None":
-        return self._store.redaction()
+        return self._store.settings.redaction()
 
     def begin(self, make: Callable[[], Recording]) -> None:
         """Start a recording if the store can; `register` lists it."""

@@ -39,7 +39,7 @@ def end_dead_captures(store: Store) -> Adopted:
 
 def rebuild_index(store: Store) -> tuple[int, int]:
     """Make the index anew from the folders and the log; return how many buffers and views it has then."""
-    store.start_index_anew()
+    store.access.start_anew()
     return disk.refill_index(store.layout, store.index).buffers, rebuild_views(store)
 
 

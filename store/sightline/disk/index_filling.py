@@ -18,10 +18,11 @@ from sightline.base.private_files import opened_folder, read_file, remove_folder
 from sightline.base.records import Buffer
 from sightline.base.threads import available_processors
 from sightline.disk.database import BUSY_SECONDS
-from sightline.disk.index import GatheringFailed, Index, Row, row_of
+from sightline.disk.index import GatheringFailed, Index, row_of
 from sightline.disk.layout import Layout
 from sightline.disk.live import writer_alive
 from sightline.disk.meta import decode_buffer, read_meta
+from sightline.disk.rows import Row
 from sightline.light.json_text import loads
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import BinaryIO

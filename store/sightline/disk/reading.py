@@ -1,250 +1,26 @@
-"""The protocols for reading a store of any kind: rows, streams and a feed of changes.
+"""The protocol by which verbs, the audit and the inspector read a store of any kind.
 
-`Reading`, in `store`, combines them.
+A method with a body says what holds unless a kind of store says otherwise.
 """
 
-from collections.abc import Iterable, Iterator
-
-from sightline.base.project import FolderCount, Project, Scope
-from sightline.base.records import Buffer, IndexedView, Note, OutputFacts, ReplyTotals, Session, SessionCounts, Tally
-from sightline.disk.index import Listed, ListFacts, StoreTotals
+from sightline.base.project import Project
+from sightline.base.records import Buffer, Narrowed, Narrowing, Note, Target
+from sightline.base.refs import Ref
+from sightline.disk.rows import Listed, Rows
 from sightline.light.named_tuple import NamedTuple
-from sightline.light.typing_names import TYPE_CHECKING, Protocol
-from sightline.shape.source import LINE_LIMIT, Source
+from sightline.light.typing_names import TYPE_CHECKING, Any, BinaryIO, Callable, Generic, Protocol, TypeVar
+from sightline.settings.config import Settings
 
 if TYPE_CHECKING:
-    from sightline.disk.merged_streams import StreamRun
-    from sightline.shape.source import Line, LineSpan
-
-
-class Stream(Source, Protocol):
-    """One stream as it was when it was opened, or last refreshed. Close it, or use it as a context manager."""
-
-    def __enter__(self) -> "Stream": ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def close(self) -> None:
-        """Close what is open."""
-
-    def refresh(self) -> bool:
-        """Take in what has been written since, and return whether there was anything."""
-
-    @property
-    def may_wait(self) -> bool:
-        """Whether reading may wait for a network."""
-
-    @property
-    def newline_count(self) -> int:
-        """Number of newlines in the stream."""
-
-    @property
-    def ends_with_newline(self) -> bool:
-        """Whether the stream is empty or ends with a newline."""
-
-    def offset_of_line(self, number: int) -> int:
-        """Return the offset at which a line begins; for a line past the last, the stream's size."""
-
-    def line_at(self, offset: int) -> int:
-        """Return the number of the line in which a byte stands."""
-
-    def line_span(self, start: int, end: int) -> "LineSpan":
-        """Return the lines of which the bytes from start to before end, at least one, hold more than the newline."""
-
-
-class MergedStream(Protocol):
-    """Both streams of a command in order of arrival; lines count from 1 through both."""
-
-    ref: str
-
-    def close(self) -> None:
-        """Close what is open."""
-
-    def refresh(self) -> bool:
-        """Take in what has been written since, and return whether there was anything."""
-
-    def source(self, stream: str) -> Stream:
-        """Return one of the two, ``out`` or ``err``."""
-
-    @property
-    def single(self) -> str:
-        """The only stream that has bytes; empty if both have."""
-
-    @property
-    def byte_count(self) -> int:
-        """Number of bytes of both streams."""
-
-    @property
-    def line_count(self) -> int:
-        """Number of lines of both streams."""
-
-    def lines(self, first: int, last: int, limit: int = LINE_LIMIT) -> "Iterator[tuple[str, Line]]":
-        """Yield (stream, line) for lines first to last of both, inclusive; each line keeps its number in its stream."""
-
-    def runs(self, first: int, last: int) -> "Iterator[StreamRun]":
-        """Yield which lines of which stream are lines first to last of both."""
-
-    def before(self, number: int) -> dict[str, int]:
-        """Return how many lines of each stream stand before a line of both."""
-
-    def number_of(self, stream: str, line: int) -> int:
-        """Return the number among both streams' lines of one stream's line; for a line past the end, of its last."""
-
-    def times(self, first: int, last: int, stream: str = "") -> Iterator[int]:
-        """Yield when lines first to last were complete, in nanoseconds since the capture began, as far as recorded.
-
-        Args:
-            first: first line, counted through both streams, or in one that is given.
-            last: last line, inclusive.
-            stream: ``out`` or ``err``; both by default.
-
-        Returns:
-            A time for each line that exists; nothing if no times were recorded.
-        """
-
-
-class Rows(Protocol):
-    """Buffers, sessions, views and notes, as rows. Times are seconds since the epoch."""
-
-    def buffer(self, name: str) -> Buffer | None:
-        """Return the record of a name; None if there is none."""
-
-    def buffers(self, names: Iterable[str]) -> dict[str, Buffer]:
-        """Return the records of several names, by name, as far as they are here."""
-
-    def with_prefix(self, prefix: str, limit: int = 3) -> list[Buffer]:
-        """Return records whose name begins with a prefix."""
-
-    def totals(self) -> StoreTotals:
-        """Return the number of buffers that have bytes, and their bytes."""
-
-    def listed(
-        self,
-        limit: int,
-        *,
-        before: int | None = None,
-        session: str | None = None,
-        project: Project | None = None,
-    ) -> list[Listed]:
-        """Return buffers, most recently used first, by the rows alone; `Reading.listed` updates running ones."""
-
-    def list_facts(
-        self, limit: int, *, before: int | None, characters: int, project: Project | None = None
-    ) -> list[ListFacts]:
-        """List buffers as `listed` does, but only what is cheap: ten times as many in the same time."""
-
-    def running(self) -> list[Buffer]:
-        """Return buffers whose capture has not ended, by the rows."""
-
-    def folders(self) -> list[FolderCount]:
-        """Return each folder in which buffers were made, for each project that they record and each of their hosts."""
-
-    def of_session(self, session: str) -> list[Buffer]:
-        """Return what a session captured, oldest first, with evicted buffers."""
-
-    def unfiltered(self) -> dict[str, str]:
-        """Map the name of a command's buffer to the name of the buffer with its filters' input."""
-
-    def unanswered(self, session: str | None = None) -> list[Buffer]:
-        """Return commands and calls of tools that run, or broke off, without any view of them; or only a session's."""
-
-    def previous_run(self, buffer: Buffer, *, anywhere: bool = False) -> Buffer | None:
-        """Return the newest older buffer of the same command, in the same folder or, with ``anywhere``, in any."""
-
-    def later_run(self, buffer: Buffer) -> Buffer | None:
-        """Return the newest later buffer of the same command and session, in the same folder."""
-
-    def session(self, name: str) -> Session | None:
-        """Return the record of a session."""
-
-    def sessions(self) -> list[Session]:
-        """Return all sessions, the newest first."""
-
-    def relatives(self, session: Session) -> list[str]:
-        """Return the names of a session's helpers, or of the session whose helper it is, which share its id."""
-
-    def session_counts(self) -> dict[str, SessionCounts]:
-        """Return what each session asked and captured, by name."""
-
-    def readings(self, session: str | None = None) -> list[tuple[str, str, str]]:
-        """Return (reader, captor, buffer) for buffers that were shown to another session than their captor."""
-
-    def view(self, session: str, number: int) -> IndexedView | None:
-        """Return one view of a session."""
-
-    def views(
-        self, *, buffer: str | None = None, session: str | None = None, since: float = 0.0, limit: int = -1
-    ) -> list[IndexedView]:
-        """Return views, newest first: of one buffer, of one session, or since a time."""
-
-    def views_of(self, buffer: str, *, session: str | None = None) -> Iterator[IndexedView]:
-        """Yield the views of one buffer, oldest first."""
-
-    def views_about(self, buffers: Iterable[str]) -> list[tuple[str, IndexedView]]:
-        """Return (buffer, view) for the views of several buffers: all of one after another, oldest first."""
-
-    def views_after(self, number: int, *, session: str | None = None, limit: int = -1) -> list[tuple[int, IndexedView]]:
-        """Return (number, view) for views added after a number, in that order."""
-
-    def first_view_of(self, buffer: str) -> int:
-        """Return the number of the first view of a buffer that was added, 0 for none."""
-
-    def newest_view(self) -> int:
-        """Return the largest number of a view, 0 if there is none; it falls only when all are numbered anew."""
-
-    def numbers_of_views(self) -> int:
-        """Return how many numbers of views there are from the smallest to the largest, about as many as views."""
-
-    def view_count(self, session: str) -> int:
-        """Return the number of a session's views."""
-
-    def last_entries(self) -> dict[str, int]:
-        """Return the number of each session's last view."""
-
-    def notes(self, *, buffer: str | None = None) -> list[Note]:
-        """Return notes, oldest first: all, or those on one buffer."""
-
-    def derived(self, buffer: str, key: str) -> str | None:
-        """Return a fact that was found out about a buffer's lines before; None if it was not kept."""
-
-    def put_derived(self, buffer: str, key: str, value: str) -> None:
-        """Keep a fact, so that it need not be found again; if that is not possible, nothing happens."""
-
-    # what is known of outputs and sessions: see `VerdictIndex`
-
-    def renew_copies(self) -> None: ...
-
-    def in_doubt(self, rules: str, limit: int) -> list[tuple[str, str]]: ...
-
-    def count_in_doubt(self, rules: str) -> int: ...
-
-    def doubts_of(self, names: Iterable[str]) -> list[tuple[str, str]]: ...
-
-    def keep_facts(self, rules: str, found: Iterable[tuple[str, str, OutputFacts]]) -> None: ...
-
-    def place_removed(self, removed: Iterable[Buffer]) -> None: ...
-
-    def facts_of(self, rules: str, names: Iterable[str]) -> dict[str, OutputFacts]: ...
-
-    def tallies(self, rules: str, scope: Scope = ..., by: str = ...) -> list[tuple[str, Tally]]: ...
-
-    def with_flags(
-        self, rules: str, any_of: int, scope: Scope = ..., *, order: str = ..., limit: int = ...
-    ) -> list[tuple[str, OutputFacts]]: ...
-
-    def seen_lines(self) -> dict[str, float]: ...
-
-    def sessions_about(self, scope: Scope) -> set[str]: ...
-
-    def active_since(self, when: float) -> set[str]: ...
-
-    def session_verdicts(self) -> dict[str, tuple[str, str]]: ...
-
-    def put_session_verdict(self, session: str, judged: str, record: str) -> None: ...
-
-    def forget_verdicts_of(self, sessions: Iterable[str]) -> None: ...
-
-    def reply_totals(self, scope: Scope, unit: int, begun: Iterable[str] = ...) -> ReplyTotals: ...
+    from sightline.disk.changes import Change
+    from sightline.disk.merged_streams import MergedReader
+    from sightline.disk.pretty import Facts
+    from sightline.disk.streams import StreamReader
+    from sightline.light.typing_names import Self
+    from sightline.shape.failure.catalogue import RuleFile
+
+Local = TypeVar("Local", covariant=True)
+"""The class of this machine's own store, which is made in a room above."""
 
 
 class SharedPlace(NamedTuple):
@@ -313,3 +89,178 @@ class ToExamine(NamedTuple):
     unexamined: int
     running: int
     session: str = ""
+
+
+class Reading(Protocol, Generic[Local]):
+    """What verbs, the audit and the inspector read: this machine's store, or another kind of store.
+
+    It has no paths, except that of `local_copy`. Every method raises StoreFailed if the store cannot be
+    read. Threads may share it; close it, or use it as a context manager.
+    """
+
+    def __enter__(self) -> "Self":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close what is open."""
+
+    @property
+    def local(self) -> Local:
+        """The store of this machine, which logs what is shown and remarked."""
+
+    @property
+    def settings(self) -> Settings:
+        """The settings for the reader."""
+
+    @property
+    def place(self) -> "SharedPlace | None":
+        """What is read, and how far it reaches; None for the store of this machine."""
+        return None
+
+    @property
+    def rule_files(self) -> "tuple[RuleFile, ...]":
+        """The files of rules that a person, or other packages, have added, as they are now."""
+
+    # finding
+
+    @property
+    def index(self) -> Rows:
+        """The rows as they are now."""
+
+    def resolve(self, ref: str | Ref, *, session: str | None = None, prefixes: bool = False) -> Target:
+        """Return what a ref names.
+
+        Args:
+            ref: the ref.
+            session: the session whose newest command ``@last`` means; None for the store's newest.
+            prefixes: whether a unique prefix of a name is enough, as for people.
+
+        Raises:
+            BadRef, BadRange: it is not a ref.
+            UnknownRef: no buffer has or had this name.
+            ExpiredRef: the buffer has expired or was removed.
+            AmbiguousRef: several buffers could be meant.
+        """
+
+    def listed(
+        self,
+        limit: int,
+        *,
+        before: int | None = None,
+        session: str | None = None,
+        project: Project | None = None,
+    ) -> list[Listed]:
+        """Return buffers with their places in the order of use, most recently used first; see `Rows.listed`."""
+        return self.index.listed(limit, before=before, session=session, project=project)
+
+    def narrowed(self, wanted: Narrowing, /) -> Narrowed | None:  # noqa: ARG002
+        """Return the newest matching outputs if the store can find them without looking at each; else None."""
+        return None
+
+    def to_examine(
+        self,
+        since: float,  # noqa: ARG002
+        session: str = "",  # noqa: ARG002
+        project: "Project | None" = None,  # noqa: ARG002
+        /,
+    ) -> "ToExamine | None":
+        """Take in what an audit has to examine; None if it has to examine all that is here.
+
+        Args:
+            since: earliest time, seconds since the epoch.
+            session: the only session wanted, by its name or the beginning of it; empty for all.
+            project: the only project wanted; None for all.
+        """
+        return None
+
+    def tombstone(self, name: str) -> dict[str, Any] | None:
+        """Return what is left of a gone buffer; None if it never existed."""
+
+    # what changes
+
+    def bring_up_to_date(self, since: float | None = None, /) -> bool:  # noqa: ARG002
+        """Take in what others have added, and return whether anything is new. A store of one machine always has it.
+
+        Args:
+            since: earliest time wanted, seconds since the epoch; None for as much as lists usually need.
+        """
+        return False
+
+    def changes(self, tell: "Callable[[Change], None]", *, polls: Callable[[str], None] | None = None) -> Feed:
+        """Return a feed of others' changes, to be started.
+
+        Args:
+            tell: called with each change.
+            polls: called with the reason if the feed can only poll.
+        """
+
+    def end_dead_captures(self) -> None:
+        """From now on, report captures whose writer has died as interrupted, where that can be found out here."""
+        return
+
+    def with_progress(self, buffer: Buffer) -> Buffer:
+        """Return the record with the present facts of its streams, if it is still running."""
+
+    def checked(self, buffer: Buffer, *opened: str) -> Buffer:  # noqa: ARG002
+        """Return the record with how its files differ from what was sealed, where they can change.
+
+        Args:
+            buffer: the record.
+            opened: streams that are also hashed if they have no seal, since a version without seals wrote them.
+        """
+        return buffer
+
+    def look_for_changes(self, seconds: float | None = None) -> None:  # noqa: ARG002
+        """Compare all outputs with their seals, where their files can change; what differs is hashed once.
+
+        Args:
+            seconds: how long to go on with that, where the last such call has stopped, and at most once a minute
+                through all; None to compare all now.
+        """
+        return
+
+    def remark(self, target: Target, text: str, to: str, /) -> Note | None:  # noqa: ARG002
+        """Send a remark on lines to a session, if others deliver it; None if our own log keeps it.
+
+        Raises:
+            UsageError: the text is empty, or too long.
+        """
+        return None
+
+    # reading
+
+    def open(self, target: Target) -> "StreamReader":
+        """Open one stream, its bytes as they were written. Raises ExpiredRef or StoreFailed if it is gone."""
+
+    def open_merged(self, buffer: Buffer) -> "MergedReader":
+        """Open both streams of a buffer in order of arrival. Raises what `open` raises."""
+
+    def pretty_facts(self, target: Target) -> "Facts | None":
+        """Return the facts of a result block's pretty form; None for a stream whose lines are those of its bytes."""
+        if target.buffer.kind != "tool":
+            return None
+        from sightline.disk.pretty import facts_of  # 4 ms, which only results need
+
+        return facts_of(target.buffer, target.stream)
+
+    def open_text(self, target: Target) -> "StreamReader":
+        """Open a stream for reading by lines: as `open`, but for a result's JSON block in its pretty form."""
+        facts = self.pretty_facts(target)
+        return self.open(target) if facts is None else self.open_pretty(target, facts)
+
+    def open_pretty(self, target: Target, facts: "Facts") -> "StreamReader":
+        """Open the pretty form of a result's block. Raises what `open` raises."""
+
+    def local_copy(self, target: Target, *, raw: bool = False) -> str:
+        """Return a file on this machine with the lines of `open_text`, or the raw bytes of `open`, for programs that
+        read files. Raises what `open` raises."""
+
+    def open_log(self, session: str) -> BinaryIO:
+        """Open the log of a session, lines of JSON, for reading from any byte on. Raises FileNotFoundError."""
+
+    def open_events(self, session: str) -> BinaryIO:
+        """Open at least those lines of the log that say what happened to the context, and what the agent said."""
+        return self.open_log(session)

@@ -42,7 +42,7 @@ class Collector:
     def start_anew(self) -> None:
         """Forget everything, because the queue or the index was made again."""
         self._number = 0
-        self._index = self._store.identity
+        self._index = self._store.access.identity
         self._version = -1
         self._whole_at = float("-inf")
         self._is_whole = False
@@ -54,7 +54,7 @@ class Collector:
         Args:
             whole: whether to compare everything, however recently that was done.
         """
-        if self._store.identity != self._index:
+        if self._store.access.identity != self._index:
             self.start_anew()
         version = self._store.index.data_version()
         changed = version != self._version

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Generic as Generic
     from typing import NoReturn as NoReturn
     from typing import Protocol as Protocol
+    from typing import Self as Self
     from typing import TypeAlias as TypeAlias
     from typing import TypeVar as TypeVar
     from typing import cast as cast

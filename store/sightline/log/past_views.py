@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from sightline.base.errors import SightlineError, StoreFailed
 from sightline.base.records import LONG_ID, Buffer, IndexedView, Session
 from sightline.disk.errors import cause_of
+from sightline.disk.log_rows import ViewRow as ViewRow
 from sightline.disk.meta import read_meta
-from sightline.disk.view_index import ViewRow as ViewRow
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any
 from sightline.log import log
@@ -43,7 +43,7 @@ def past_view(store: Store, session: str, when: float, shows: Shows, text: str, 
         buffers: the buffers that it is about.
     """
     sealed = {one.name: {stream: info.sha256 for stream, info in one.streams.items()} for one in buffers}
-    text = redaction.text(text) if (redaction := store.redaction()) else text
+    text = redaction.text(text) if (redaction := store.settings.redaction()) else text
     fields = logged_fields(store, when, shows, text)
     entry = Encoded.of({"kind": "view", **fields, "sealed": sealed, "text": [text]})
     return PastView(entry, ViewRow.of_fields(session, fields))

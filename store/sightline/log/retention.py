@@ -65,7 +65,7 @@ def enforce_limits(store: Store, *, with_unshipped: bool = False) -> Collected:
     evicted: list[str] = []
     freed = 0
     waiting: dict[str, int] = {}
-    while batch := [buffer for buffer in store.over_limits(_BATCH + len(waiting)) if buffer.name not in waiting]:
+    while batch := [buffer for buffer in store.limits.over(_BATCH + len(waiting)) if buffer.name not in waiting]:
         if store.settings.fleet.db and not with_unshipped:
             lacked = unshipped(store, [buffer.name for buffer in batch])
             waiting |= {buffer.name: buffer.bytes for buffer in batch if buffer.name in lacked}
@@ -161,6 +161,11 @@ def _blank_all(store: Store, session: str) -> int:
         return log.blank(store.layout.audit_file(session), lambda _: True, purge=True, durable=store.settings.durable)
     except FileNotFoundError:
         return 0
+
+
+def gone_names(store: Store) -> list[str]:
+    """Return the names of all buffers of which only a tombstone is left."""
+    return disk.gone_names(store.layout)
 
 
 def purge_gone(store: Store, names: Collection[str]) -> None:
@@ -277,7 +282,7 @@ def collect(store: Store, *, with_unshipped: bool = False) -> Collected:
     disk.adopt_dead(store.layout, store.index)
     collected = enforce_limits(store, with_unshipped=with_unshipped)
     blanked, waiting = _limit_log(store, with_unshipped=with_unshipped)
-    return collected._replace(views_blanked=blanked, unshipped_logs=waiting, clock=store.clock().in_words())
+    return collected._replace(views_blanked=blanked, unshipped_logs=waiting, clock=store.limits.clock().in_words())
 
 
 def _limit_log(store: Store, *, with_unshipped: bool) -> tuple[int, tuple[str, ...]]:

@@ -55,7 +55,7 @@ def write_events(store: Store, session: Session, events: Sequence[SessionEvent])
     Raises:
         StoreFailed: they could not be logged.
     """
-    redaction = store.redaction()
+    redaction = store.settings.redaction()
     try:
         append_events(
             store.root,

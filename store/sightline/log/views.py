@@ -20,7 +20,7 @@ from sightline.base.refs import format_ref, parse_ref
 from sightline.base.sha256 import sha256_hex
 from sightline.disk.errors import cause_of, is_busy
 from sightline.disk.index import Index, IndexChange
-from sightline.disk.view_index import ViewRow
+from sightline.disk.log_rows import ViewRow
 from sightline.light.json_text import dumps
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any, Iterable, Sequence
@@ -214,7 +214,7 @@ def logged_fields(store: Store, now: float, shows: Shows, text: str) -> dict[str
     fields: dict[str, Any] = {
         "time": now,
         "verb": shows.verb,
-        "request": told.value(request) if (told := store.redaction()) else request,
+        "request": told.value(request) if (told := store.settings.redaction()) else request,
         "refs": list(shows.refs),
         "shown": [list(shown) for shown in shows.shown],
         "lines_shown": sum(shown.last - shown.first + 1 for shown in (*shows.shown, *shows.matched)),
@@ -254,7 +254,7 @@ def index_view(store: Store, appended: Appended, uses: Sequence[str] = ()) -> Vi
 
 def index_soon(store: Store, appended: Appended, uses: Sequence[str] = ()) -> int:
     """Let a view wait for the index, and return how many changes of it wait; if none may, do what `index_view` does."""
-    if waiting := store.later(IndexChange(lambda index: _put(index, appended, uses))):
+    if waiting := store.access.later(IndexChange(lambda index: _put(index, appended, uses))):
         return waiting
     index_view(store, appended, uses)
     return 0

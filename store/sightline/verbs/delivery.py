@@ -118,7 +118,7 @@ _INDEXED_TOGETHER = 8
 
 def keep_within_limits(store: Store) -> None:
     """Evict what is over the store's limits, after the index has taken in what waits for it."""
-    if store.over_limits():
+    if store.limits.over():
         retention.enforce_limits(store)
 
 
@@ -290,7 +290,7 @@ def _without_secrets(asking: Asker, reply: Reply) -> Reply:
     The shown streams were searched when they were written, and are searched again: cleaning may have joined what
     backspaces or other codes separated there, and a stream may be older than the setting. Such lines count as partly
     """
-    redaction = asking.local.redaction()
+    redaction = asking.local.settings.redaction()
     if redaction is None:
         return reply
     fields = redaction.value(reply.fields)

@@ -20,10 +20,7 @@ def file_fields(store: Reading, buffer: Buffer, profile: Profile) -> dict[str, A
     if not isinstance(store, Store):
         return {}
     by_content = profile.files.naming == "sha256.json"
-    paths = {
-        stream: store.path_by_content(Target(buffer, stream)) if by_content else store.path(Target(buffer, stream))
-        for stream in buffer.streams
-    }
+    paths = {stream: store.path(Target(buffer, stream), by_content=by_content) for stream in buffer.streams}
     if not paths:
         return {}
     full = paths.get("out", next(iter(paths.values())))

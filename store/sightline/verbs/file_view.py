@@ -18,7 +18,7 @@ from sightline.verbs.short_output import clean, cut_to_lines_only, short_body
 from sightline.verbs.structured_view import shape_output
 
 if TYPE_CHECKING:
-    from sightline.store import Stream
+    from sightline.store import StreamReader
 
 _NEXT_LINES = 200
 _SNIFFED_BYTES = 8192
@@ -50,12 +50,12 @@ def file_reply(asking: Asker, target: Target, called: Called, verbosity: str = "
         return reply_from(source, asking, target, called, verbosity)
 
 
-def reply_from(source: "Stream", asking: Asker, target: Target, called: Called, verbosity: str = "auto") -> Reply:
+def reply_from(source: "StreamReader", asking: Asker, target: Target, called: Called, verbosity: str = "auto") -> Reply:
     """Make the view as `file_reply` does, of the version's open stream."""
     return _binary(asking, target, called) if is_binary(source) else _view(source, asking, target, called, verbosity)
 
 
-def is_binary(source: "Stream") -> bool:
+def is_binary(source: "StreamReader") -> bool:
     """Return whether a stream is not text."""
     return b"\0" in source.read(0, _SNIFFED_BYTES)
 
@@ -69,7 +69,7 @@ def _binary(asking: Asker, target: Target, called: Called) -> Reply:
     return reply_of(fields, (), buffer, called, missing=True)
 
 
-def _view(raw: "Stream", asking: Asker, target: Target, called: Called, verbosity: str) -> Reply:
+def _view(raw: "StreamReader", asking: Asker, target: Target, called: Called, verbosity: str) -> Reply:
     buffer, profile, nothing = target.buffer, asking.profile, BytesSource(b"")
     mode = "normal" if verbosity == "auto" else verbosity
     budget = budget_for(mode, True, profile.budgets)

@@ -60,7 +60,7 @@ def kill(asking: Asker, order: KillRequest, *, verb: str, request: dict[str, Any
         BadRef: one is not a command. What `Asker.resolve` raises.
         StoreFailed: others say which processes these are.
     """
-    asking.local.refuse_anothers()
+    asking.local.access.refuse_anothers()
     targets = [asking.resolve(ref) for ref in order.refs]
     if others := [target.ref for target in targets if target.buffer.kind != "cmd"]:
         raise BadRef(f"{others[0]} is not a command", "only a running command can be ended")

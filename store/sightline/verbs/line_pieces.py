@@ -17,7 +17,7 @@ from sightline.store import Reading, Target
 from sightline.verbs.short_output import clean
 
 if TYPE_CHECKING:
-    from sightline.store import Stream
+    from sightline.store import StreamReader
 
 with late_modules(globals()):
     from sightline.shape import variants  # 2 ms, not for views of the default profile
@@ -46,7 +46,7 @@ class PageLines(Protocol):
 
 
 class _OneStream:
-    def __init__(self, reader: "Stream", target: Target, profile: Profile) -> None:
+    def __init__(self, reader: "StreamReader", target: Target, profile: Profile) -> None:
         self._reader = reader
         self._cleaned = clean(self._reader, profile)
         self.line_count = self._reader.line_count
@@ -107,7 +107,7 @@ def open_lines(store: Reading, target: Target, profile: Profile = DEFAULT) -> It
             yield lines_of(reader, target, profile)
 
 
-def lines_of(reader: "Stream", target: Target, profile: Profile) -> PageLines:
+def lines_of(reader: "StreamReader", target: Target, profile: Profile) -> PageLines:
     """Return the lines of an open stream, as they are now, for reading by a profile's rule."""
     return _OneStream(reader, target, profile)
 

@@ -21,7 +21,7 @@ from sightline.shape.json.tree import read_document
 from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import Segment, join_segments
 from sightline.shape.source import Source
-from sightline.store import Reading, Stream, Target
+from sightline.store import Reading, StreamReader, Target
 from sightline.verbs.asker import Asker
 from sightline.verbs.reply import Reply, fitting, in_order
 from sightline.verbs.structured_view import sampling_of
@@ -221,6 +221,6 @@ def pretty_lines(store: Reading, target: Target, start: int, end: int) -> Traced
     )
 
 
-def _chunks(source: Stream, end: int) -> Iterator[bytes]:
+def _chunks(source: StreamReader, end: int) -> Iterator[bytes]:
     for at in range(0, end, _READ_BYTES):
         yield source.read(at, min(_READ_BYTES, end - at))

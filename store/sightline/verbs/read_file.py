@@ -19,7 +19,7 @@ from sightline.verbs.reply import Reply, fitting
 from sightline.verbs.unkept_view import unkept_file
 
 if TYPE_CHECKING:
-    from sightline.store import Stream
+    from sightline.store import StreamReader
 
 VERB = "read_file"
 _LONG_LINES = 200  # in a shorter file, a part's place needs no words
@@ -86,7 +86,7 @@ def read_file(asking: Asker, request: FileRequest) -> Reply:
         return reply_from(source, asking, target, called)
 
 
-def _part(source: "Stream", asking: Asker, target: Target, request: FileRequest, called: Called) -> Reply:
+def _part(source: "StreamReader", asking: Asker, target: Target, request: FileRequest, called: Called) -> Reply:
     lines = lines_of(source, target, asking.profile)
     total = lines.line_count
     if target.first > max(total, 1):
@@ -115,7 +115,7 @@ def _part(source: "Stream", asking: Asker, target: Target, request: FileRequest,
     return reply_of(fields, page.segments, target.buffer, called, missing=cut)
 
 
-def _where(source: "Stream", target: Target) -> str | None:
+def _where(source: "StreamReader", target: Target) -> str | None:
     """Return where the wanted lines are; None if that is not known."""
     found = definitions(target.buffer.command, source.lines(1, min(target.first, OUTLINED_LINES)))
     place = place_of(found, target.first) if target.first <= OUTLINED_LINES else ""

@@ -19,7 +19,7 @@ from sightline.verbs.file_facts import telling_changes
 from sightline.verbs.reply import Reply, fitting, in_order, settled_reply
 
 if TYPE_CHECKING:
-    from sightline.store import Stream
+    from sightline.store import StreamReader
 
 with late_modules(globals()):
     from sightline.shape import (
@@ -300,7 +300,7 @@ def _byte_page(asking: Asker, target: Target, request: ReadRequest) -> Reply:
     )
 
 
-def _bytes_from(source: "Stream", start: int, limit: int, cleaning: str) -> tuple[int, tuple[Segment, ...]]:
+def _bytes_from(source: "StreamReader", start: int, limit: int, cleaning: str) -> tuple[int, tuple[Segment, ...]]:
     """Return where a page ends, and its body."""
     end = _page_end(source, start, min(start + limit, source.byte_count))
     if start >= end:
@@ -314,7 +314,7 @@ def _bytes_from(source: "Stream", start: int, limit: int, cleaning: str) -> tupl
     return end, (Segment(text, source.ref, lines.first, lines.last, not whole, lines.cuts),)
 
 
-def _character_start(source: "Stream", offset: int) -> int:
+def _character_start(source: "StreamReader", offset: int) -> int:
     """Return the offset, or the start of the character around it."""
     if offset >= source.byte_count:
         return offset
@@ -330,7 +330,7 @@ def _character_start(source: "Stream", offset: int) -> int:
     return offset
 
 
-def _page_end(source: "Stream", start: int, end: int) -> int:
+def _page_end(source: "StreamReader", start: int, end: int) -> int:
     """Return the end of a page, moved back so that no character is split, or forward if nothing would be left."""
     moved = _character_start(source, end)
     if moved > start:

@@ -30,7 +30,7 @@ from sightline.verbs.reply import Reply, fitting, in_order, serialised_bytes
 from sightline.verbs.structured_view import sampling_of
 
 if TYPE_CHECKING:
-    from sightline.store import Stream
+    from sightline.store import StreamReader
 
 _NEXT_LINES = 200
 _SNIFFED_BYTES = 4096
@@ -144,10 +144,10 @@ class _Sources:
         self._store = store
         self._buffer = buffer
         self._opened = opened
-        self._kept: dict[str, Stream] = {}
+        self._kept: dict[str, StreamReader] = {}
 
     @contextlib.contextmanager
-    def of(self, stream: str) -> "Iterator[Stream]":
+    def of(self, stream: str) -> "Iterator[StreamReader]":
         """Open a stream."""
         if stream not in self._kept:
             source = self._store.open_text(Target(self._buffer, stream))
@@ -190,7 +190,7 @@ def _is_binary(buffer: Buffer, stream: str) -> bool:
 
 def _part(
     asking: Asker,
-    source: "Stream",
+    source: "StreamReader",
     target: Target,
     moved: list[Field],
     room: int,

@@ -9,7 +9,7 @@ from sightline.base.profile import Profile
 from sightline.base.records import Buffer, joined_notes, known_fields
 from sightline.base.refs import format_ref, is_ack
 from sightline.capture.child import shell_argv
-from sightline.capture.command import Captured, CommandCapture
+from sightline.capture.command import Captured, CommandCapture, make_stand_ins
 from sightline.capture.recorder import LEFT_BEHIND, Echo
 from sightline.light.json_text import dumps, loads
 from sightline.light.late_imports import late_modules
@@ -164,7 +164,7 @@ def run_command(asking: Asker, request: RunRequest, doorway: Doorway | None = No
         return _run(asking, request, start, doorway)
     for target in found.targets:
         asking.local.touch(target.buffer.name)
-    stand_ins = asking.local.stand_ins((one.key, *one) for one in found.wanted) if found.wanted else None
+    stand_ins = make_stand_ins(asking.local, ((one.key, *one) for one in found.wanted)) if found.wanted else None
     paths = stand_ins.paths if stand_ins else {}
     argv = shell_argv(found.command(paths)) if request.command else found.argv(paths)
     try:
@@ -288,7 +288,7 @@ def _earlier(asking: Asker, request: RunRequest, buffer: Buffer, ending: Ending)
         return asking.resolve(request.compare).buffer
     if not (request.compare or (ending.exit_code and not ending.answer)):
         return None
-    asking.local.take_in_sealed()
+    asking.local.access.take_in_sealed()
     return previous_run.previous_run(asking.local, buffer)
 
 
@@ -367,7 +367,7 @@ def _may_keep(asking: Asker, cwd: str) -> bool:
 
 def _ask_back(asking: Asker, request: RunRequest, reason: str) -> Reply:
     kept = dumps(request._asdict())
-    fields, redaction = loads(kept), asking.local.redaction()
+    fields, redaction = loads(kept), asking.local.settings.redaction()
     has_secret = redaction is not None and redaction.value(fields) != fields  # which it could not be run without
     if has_secret or not _may_keep(asking, request.cwd) or others_could_write(asking.local.layout.index):
         raise UsageError(f"not run, because {reason}", _WITHOUT_ASKING)

@@ -170,7 +170,7 @@ class _File:
 
 def _redacted(store: Store, fd: int, error: StoreFailed) -> tuple[int, int]:
     """Return a descriptor of the file without its secrets, and their number; the file's own if nothing is hidden."""
-    redaction = store.redaction()
+    redaction = store.settings.redaction()
     if redaction is None:
         return fd, 0
     from tempfile import TemporaryFile  # 4 ms, which only hidden secrets need

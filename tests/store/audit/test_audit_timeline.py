@@ -194,7 +194,7 @@ def test_a_new_name_is_in_the_log_and_no_one_else_s(store: Store, keep: Keep, as
         with pytest.raises(UsageError):
             rename_session(store, find_session(store, "b").session, title)
     log.verify(store.layout.audit_file("a"))
-    store.start_index_anew()
+    store.access.start_anew()
     rebuild_views(store)
     assert find_session(store, "mine").session.name == "a"
 
@@ -305,7 +305,7 @@ def test_a_followed_timeline_starts_anew_where_the_views_were_indexed_anew(
     rebuild_views(store)
     followed = Timeline(store)
     followed.refresh()
-    store.start_index_anew()
+    store.access.start_anew()
     store.index.put_buffer(one)
     rebuild_views(store)
     ask(one, (2, 2))

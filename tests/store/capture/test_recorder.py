@@ -39,7 +39,7 @@ def test_whatever_fails_all_that_came_is_shown(
     store: Store, monkeypatch: pytest.MonkeyPatch, error: Exception, redacted: bool
 ) -> None:
     if redacted:
-        store.settings = store.settings._replace(redact_known=True)
+        store.access.settings = store.settings._replace(redact_known=True)
     passed = dict[str, bytes]()
     append = BufferWriter.append
 

@@ -90,7 +90,7 @@ def test_the_pretty_form_counts_as_nothing_and_survives_a_new_index(store: Store
     buffer = captured(store, *(ResultBlock([one]) for one in data))
     assert set(buffer.streams) == {"part.0", "part.1"}
     assert buffer.bytes == sum(map(len, data))
-    store.start_index_anew()
+    store.access.start_anew()
     rebuild_buffers(store.layout, store.index)
     found = store.resolve(f"{buffer.ref}.1")
     assert found.buffer.streams == buffer.streams

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from sightline.base.records import Buffer, IndexedView, Note, Session, StreamInfo, View
 from sightline.disk import schema
 from sightline.disk.database import HURRIED_SECONDS, WAL_KEPT_BYTES, Database
-from sightline.disk.index import Index, StoreTotals
+from sightline.disk.index import Index
 from sightline.disk.recording import new_buffer
+from sightline.disk.rows import StoreTotals
 from sightline.settings.config import Settings
 from sightline.store import Store
 from tests.each import each

@@ -26,7 +26,7 @@ def _lost(store: Store, keep: Callable[..., Buffer]) -> tuple[list[Buffer], Buff
     spoiled = made.pop(5)
     meta = Path(store.layout.meta(spoiled.name))
     meta.write_text("not a record")
-    store.start_index_anew()
+    store.access.start_anew()
     return made, spoiled
 
 

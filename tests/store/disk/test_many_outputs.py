@@ -78,7 +78,7 @@ def test_a_large_store_at_its_limit_evicts_several_outputs_at_once(tmp_path: Pat
         kept = [f"cmd_{number:08x}" for number in range(5_001)]
         ended = (1.0, 2.0, time.time(), 0, 0, False, "", False, "", "", "", {})
         store.index.add_buffers([Buffer(name, "cmd", "sealed", "make", "/", "s", *ended) for name in kept])
-        assert [one.name for one in store.over_limits()] == kept[:6]
+        assert [one.name for one in store.limits.over()] == kept[:6]
 
 
 def test_the_first_start_after_an_upgrade_says_once_what_the_limits_are_now(
@@ -105,6 +105,6 @@ def test_a_lost_index_is_filled_in_steps_that_are_shown(store: Store, keep: Keep
     os.remove(store.layout.index)
     steps = list[tuple[int, int]]()
     with Store(store.root, Settings()) as again:
-        again.filled = lambda done, total: steps.append((done, total))
+        again.access.filled = lambda done, total: steps.append((done, total))
         assert again.index.totals().buffers == 3
     assert steps == [(0, 3), (3, 3)]

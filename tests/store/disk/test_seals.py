@@ -405,12 +405,12 @@ def test_both_streams_as_one_file_are_made_anew_if_that_file_was_changed(store: 
 def test_a_stream_under_the_name_of_its_content_is_that_stream(store: Store, keep: Keep) -> None:
     buffer = keep(LARGE)
     target = Target(buffer, "out")
-    path = Path(store.path_by_content(target))
+    path = Path(store.path(target, by_content=True))
     assert path.name.endswith(".json")
     replace(path, b"other")
-    assert Path(store.path_by_content(target)).read_bytes() == LARGE
+    assert Path(store.path(target, by_content=True)).read_bytes() == LARGE
     replace(file_of(store, buffer), b"other")
-    assert store.path_by_content(target) == str(file_of(store, buffer))  # it has not that content
+    assert store.path(target, by_content=True) == str(file_of(store, buffer))  # it has not that content
 
 
 def test_a_large_pretty_form_that_was_changed_is_made_anew(store: Store) -> None:

@@ -13,7 +13,6 @@ from sightline.agents.past_sessions import batches as past_batch
 from sightline.agents.past_sessions import importer as import_past
 from sightline.base.errors import StoreFailed
 from sightline.disk.index import Index
-from sightline.disk.view_index import ViewIndex
 from sightline.harnesses.formats import find_sources
 from sightline.log import log
 from sightline.store import Store
@@ -120,7 +119,7 @@ def test_without_room_for_another_process_this_one_writes(
 
 @pytest.mark.parametrize(
     ("where", "what"),
-    [(past_batch.Writings, "first"), (import_past, "log_past_views"), (ViewIndex, "put_views")],
+    [(past_batch.Writings, "first"), (import_past, "log_past_views"), (Index, "put_views")],
     ids=["written", "not logged", "logged"],
 )
 @pytest.mark.parametrize("nth", [1, 4])
@@ -160,7 +159,7 @@ def test_what_ended_while_it_was_indexed_is_completed_by_the_next_run(
     def broken(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(Index if what == "add_buffers" else ViewIndex, what, broken)
+    monkeypatch.setattr(Index, what, broken)
     with pytest.raises(type(error)):
         imported(transcripts)
     monkeypatch.undo()

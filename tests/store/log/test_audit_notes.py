@@ -106,7 +106,7 @@ def test_an_index_made_anew_knows_all_notes(store: Store, note: Note, keep: Keep
     send_note(store, ME, note, "agent")
     _take(store, AGENT)
     known = list_notes(store)
-    store.start_index_anew()
+    store.access.start_anew()
     rebuild_views(store)
     assert list_notes(store) == known
     assert {one.id for one in known} == {note.id, other.id}

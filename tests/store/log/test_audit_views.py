@@ -9,7 +9,7 @@ import pytest
 
 from sightline.base.errors import ExpiredRef
 from sightline.base.records import Buffer, Session, Shown, View
-from sightline.disk.view_index import ViewRow
+from sightline.disk.log_rows import ViewRow
 from sightline.log import log, retention
 from sightline.log.log import TIES
 from sightline.log.log_index import UnknownView, find_view, list_views, rebuild_views, seen_lines
@@ -187,7 +187,7 @@ def test_the_last_line_that_a_session_has_seen_is_known(store: Store, keep: Keep
 
 
 def limited(store: Store, **limits: int | float) -> None:
-    store.settings = Settings(**limits)  # type: ignore[arg-type]
+    store.access.settings = Settings(**limits)  # type: ignore[arg-type]
 
 
 def test_the_least_recently_used_go_first(store: Store, keep: Keep) -> None:
@@ -228,7 +228,7 @@ def test_the_one_used_last_stays_whatever_the_limits(store: Store, keep: Keep) -
 
 
 def test_age_is_limited(store: Store, keep: Keep) -> None:
-    store.clock()
+    store.limits.clock()
     old, new = keep(b"old"), keep(b"new")
     store.index.touch(old.name, 1000.0)
     store.touch(new.name)

@@ -288,11 +288,11 @@ def test_stand_ins_count_for_the_limit_of_bytes(taken: Any, store: Store) -> Non
     held = store.index.totals().bytes
     tight = Store(store.root, Settings(max_bytes=held + 1000, max_buffers=1000))
     with tight:
-        assert tight.over_limits() == []
+        assert tight.limits.over() == []
         made = taken()
         Path(made.folder, "beside").write_bytes(bytes(2000))
         tight.index.touch(buffer.name, time.time())
-        assert len(tight.over_limits()) == 0  # the newest is never evicted for its bytes
+        assert len(tight.limits.over()) == 0  # the newest is never evicted for its bytes
         assert stand_in_bytes(store.layout) > 2000
         made.release()
     retention.collect(store)

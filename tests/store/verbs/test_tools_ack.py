@@ -73,7 +73,7 @@ def test_error_in_a_ref_comes_before_the_question(agent: Any) -> None:
 
 
 def test_a_command_with_a_secret_waits_for_no_ack_that_would_keep_it(agent: Any, tmp_path: Path) -> None:
-    agent.store.settings = Settings(redact_patterns=("pin-[0-9]{4}",))
+    agent.store.access.settings = Settings(redact_patterns=("pin-[0-9]{4}",))
     secret = "pin-" + "1234"
     with pytest.raises(UsageError, match="not run, because rm -rf"):
         agent.run(f"rm -rf {secret}")

@@ -212,7 +212,7 @@ def test_lines_that_a_command_line_reads_from_a_buffer_are_matched_in_it(agent: 
 
 
 def test_a_command_that_was_not_kept_concerns_no_buffer(agent: Any, buffer: Buffer) -> None:
-    agent.store.settings = agent.store.settings._replace(capture_off=("/",))
+    agent.store.access.settings = agent.store.settings._replace(capture_off=("/",))
     agent.run(f"head -n 2 {buffer.ref}; true")
     assert agent.views()[-1].refs == ()
 

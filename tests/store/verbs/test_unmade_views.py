@@ -19,7 +19,7 @@ AFTER_THE_COMMAND = (
     "sightline.verbs.reply.Reply.about",
     "sightline.store.Store.checked",
     "sightline.store.Store.open",
-    "sightline.store.Store.take_in_sealed",
+    "sightline.disk.index_access.IndexAccess.take_in_sealed",
     "sightline.doors.terminal.output._files",
 )
 """Functions that are called once a command has run."""

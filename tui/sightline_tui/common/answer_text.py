@@ -8,7 +8,7 @@ from typing import Protocol
 
 from sightline.search.processes import Cancel
 from sightline.shape.source import Line
-from sightline.store import Stream, StreamReader
+from sightline.store import StreamReader
 
 WHOLE_LIMIT_BYTES = 2 << 30
 """The most bytes of an answer that are spooled, so that a script that never ends cannot fill the store's disk."""
@@ -56,7 +56,7 @@ class AnswerText:
 class AnswerFile:
     """A stream of bytes on disk. Closing this closes the stream."""
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: StreamReader) -> None:
         self._stream = stream
         self._line_count = stream.line_count
 

@@ -7,7 +7,7 @@ from textual.strip import Strip
 
 from sightline.base.records import Buffer
 from sightline.shape.source import Line
-from sightline.store import Reading, Stream, Target
+from sightline.store import Reading, StreamReader, Target
 from sightline_tui.common.line_painter import Paint
 from sightline_tui.common.output_reader import OutputReader, streams_of
 
@@ -19,7 +19,7 @@ _SHOWN = bytes(code if 0x20 <= code < 0x7F else 0x2E for code in range(256))
 class Dump:
     """The bytes of streams, one stream after another, in rows."""
 
-    def __init__(self, parts: dict[str, Stream]) -> None:
+    def __init__(self, parts: dict[str, StreamReader]) -> None:
         self._parts = parts
         self.streams = tuple(parts)
 
@@ -41,7 +41,7 @@ class Dump:
                     yield stream, Line(row, data[at : at + ROW_BYTES], len(data[at : at + ROW_BYTES]))
             standing += count
 
-    def source(self, stream: str) -> Stream:
+    def source(self, stream: str) -> StreamReader:
         """Return one stream."""
         return self._parts[stream]
 
@@ -72,7 +72,7 @@ class Dump:
             part.close()
 
 
-def _rows(part: Stream) -> int:
+def _rows(part: StreamReader) -> int:
     return -(-part.byte_count // ROW_BYTES)
 
 

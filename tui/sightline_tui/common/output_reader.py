@@ -9,7 +9,7 @@ from typing import Protocol
 from sightline.base.records import Buffer
 from sightline.base.refs import format_ref
 from sightline.shape.source import Line
-from sightline.store import MergedStream, Reading, Stream, Target
+from sightline.store import MergedReader, Reading, StreamReader, Target
 
 
 class OutputReader(Protocol):
@@ -26,7 +26,7 @@ class OutputReader(Protocol):
     def lines(self, first: int, last: int, limit: int) -> Iterator[tuple[str, Line]]:
         """Yield (stream, line) for numbers first to last, as far as they exist; of a long line only its two ends."""
 
-    def source(self, stream: str) -> Stream:
+    def source(self, stream: str) -> StreamReader:
         """Return one of the streams."""
 
     def offsets(self, number: int) -> dict[str, int]:
@@ -49,7 +49,7 @@ class ReadingText(Protocol):
     def streams(self) -> Sequence[str]:
         """The streams in the reading."""
 
-    def source(self, stream: str) -> Stream:
+    def source(self, stream: str) -> StreamReader:
         """Return one of the streams."""
 
     def before(self, number: int) -> dict[str, int]:
@@ -76,7 +76,7 @@ class MergedLines(_ByLines):
 
     streams = ("out", "err")
 
-    def __init__(self, merged: MergedStream) -> None:
+    def __init__(self, merged: MergedReader) -> None:
         self._merged = merged
         self.source = merged.source
         self.before = merged.before
@@ -100,7 +100,7 @@ class MergedLines(_ByLines):
 class StreamLines(_ByLines):
     """One stream of a buffer."""
 
-    def __init__(self, merged: MergedStream, stream: str) -> None:
+    def __init__(self, merged: MergedReader, stream: str) -> None:
         self.streams = (stream,)
         self._merged = merged
         self._stream = stream
@@ -135,7 +135,7 @@ class StreamLines(_ByLines):
 class Blocks(_ByLines):
     """The blocks of a result, one after another."""
 
-    def __init__(self, parts: dict[str, Stream]) -> None:
+    def __init__(self, parts: dict[str, StreamReader]) -> None:
         self._parts = parts
         self.streams = tuple(parts)
 
@@ -155,7 +155,7 @@ class Blocks(_ByLines):
                     yield stream, line
             standing += count
 
-    def source(self, stream: str) -> Stream:
+    def source(self, stream: str) -> StreamReader:
         """Return one block."""
         return self._parts[stream]
 

@@ -11,7 +11,7 @@ from sightline.light.named_tuple import NamedTuple
 from sightline.search.engine import SearchPattern
 from sightline.search.hits import Hits, offset_in, scan
 from sightline.search.processes import Cancel
-from sightline.store import Stream
+from sightline.store import StreamReader
 
 SMALL_BYTES = 1 << 22  # in a smaller stream the first hit is not searched separately
 
@@ -59,7 +59,7 @@ class SearchSource(Protocol):
     def streams(self) -> Sequence[str]:
         """The streams that are searched."""
 
-    def source(self, stream: str) -> Stream:
+    def source(self, stream: str) -> StreamReader:
         """Return one of these streams."""
 
     def offsets(self, number: int) -> dict[str, int]:

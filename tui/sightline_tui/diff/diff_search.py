@@ -6,7 +6,7 @@ from sightline.search.diff.comparison import Comparison
 from sightline.search.diff.engines import Ignore
 from sightline.search.diff.sides import Side
 from sightline.search.engine import SearchPattern
-from sightline.store import Stream
+from sightline.store import StreamReader
 from sightline_tui.common.stream_search import HitStep, StreamSearch
 from sightline_tui.diff.diff_rows import DiffRows, RowKind
 from sightline_tui.diff.side_text import Pairs, SideTexts
@@ -25,7 +25,7 @@ class SideReading:
         """Number of lines of all its parts."""
         return self._side.line_count
 
-    def source(self, stream: str) -> Stream:
+    def source(self, stream: str) -> StreamReader:
         """Return one part."""
         return self._side.parts[int(stream)].reader
 

@@ -13,7 +13,7 @@ from textual.strip import Strip
 from sightline.search.engine import SearchPattern
 from sightline.shape.json.scanner import NotJson
 from sightline.shape.summary import human_bytes
-from sightline.store import Reading, Stream, Target
+from sightline.store import Reading, StreamReader, Target
 from sightline_tui.common.keys import named
 from sightline_tui.common.messages import State
 from sightline_tui.common.pane_search import PaneSearch
@@ -325,13 +325,13 @@ def _least(node: TreeNode) -> str:
 class _Bytes:
     """A stream byte by byte, as the search reads it."""
 
-    def __init__(self, reader: Stream, stream: str) -> None:
+    def __init__(self, reader: StreamReader, stream: str) -> None:
         self._reader = reader
         self.streams = (stream,)
         self.line_count = reader.byte_count
         self.close = reader.close
 
-    def source(self, stream: str) -> Stream:  # noqa: ARG002 (as of every reading)
+    def source(self, stream: str) -> StreamReader:  # noqa: ARG002 (as of every reading)
         return self._reader
 
     def offsets(self, number: int) -> dict[str, int]:

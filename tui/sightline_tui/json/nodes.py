@@ -13,7 +13,7 @@ from typing import cast
 from sightline.light.named_tuple import NamedTuple
 from sightline.shape.json.scanner import FAILURES, NotJson, Scanner, kind_of, parsed, scan
 from sightline.shape.source import Source
-from sightline.store import Stream
+from sightline.store import StreamReader
 
 PAGE = 200
 """Children that are read at once."""
@@ -110,7 +110,7 @@ class NextChildren(NamedTuple):
     broken: int = -1
 
 
-def read_root(source: Stream) -> TreeNode:
+def read_root(source: StreamReader) -> TreeNode:
     """Read the value of a text, or the root of several on a line each. Raises NotJson for anything but containers."""
     scanner = Scanner(source)
     start = scanner.start()
@@ -123,7 +123,7 @@ def read_root(source: Stream) -> TreeNode:
     return root
 
 
-def _is_first_of_several(source: Stream, start: int) -> bool:
+def _is_first_of_several(source: StreamReader, start: int) -> bool:
     """Return whether the first line is a value of its own, and another line follows."""
     line_end = source.offset_of_line(source.line_at(start) + 1)
     if line_end - start > _FIRST_LINE_BYTES or line_end >= source.byte_count:

@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from sightline.base.records import Buffer
-from sightline.store import Reading, Stream, Target
+from sightline.store import Reading, StreamReader, Target
 from sightline_tui.common.keys import named
 from sightline_tui.common.phrases import counted
 from sightline_tui.common.row_view import RowView
@@ -68,7 +68,7 @@ class CoverageRows(RowView):
         self._streams: Sequence[Standing] = ()
         self._rows = StepRows(())
         self._folds = True
-        self._readers = dict[str, Stream]()
+        self._readers = dict[str, StreamReader]()
         self._strips: FIFOCache[tuple[str, int], Strip] = FIFOCache(_KEPT_STRIPS)
 
     def show(self, buffer: Buffer | None, streams: Sequence[Standing]) -> None:

@@ -58,7 +58,7 @@ def _kept_and_answered(
     if not is_first(store.layout.root, session.name, event, call.use, given, after=_events_of(harness, BEFORE)):
         return None
     pending = recall(key_of(call.use, call.session.id))
-    redaction = store.redaction() if pending else None
+    redaction = store.settings.redaction() if pending else None
     own = redaction.text(call.command) if redaction else call.command
     if pending and pending.key not in call.command and own != pending.command:
         other_hooks.stop_rewriting(call.session.id)

@@ -48,7 +48,7 @@ def _recorded(
     store: Store, session: Session, call: ToolCall, tasks: Sequence[tuple[str, RecordedTask]]
 ) -> Buffer | None:
     """Return the buffer of a command, which is known by when it was called; None if there is none."""
-    redaction = store.redaction()
+    redaction = store.settings.redaction()
     command = redaction.text(call.command) if redaction else call.command
     first, last = call.asked - SLACK_SECONDS, call.answered + SLACK_SECONDS
     of_call = [one for one in tasks if one[1].command == command and first <= one[1].began <= last]

@@ -47,7 +47,7 @@ def open_store(*, insist: bool = True) -> Iterator["Store"]:
     try:
         yield store
     finally:
-        store.leave()
+        store.access.leave()
 
 
 def session_of(harness: str, harness_session: str, cwd: str, agent: object = "") -> Session:

@@ -98,7 +98,7 @@ def _end_shown(store: Store, session: Session, pending: PendingCommand, pieces: 
         begun = buffer_of_use(store, session, pending.use, since=pending.written)
         name = begun.name if begun and begun.state == "running" else ""
     if name:
-        store.end_if_dead(name)
+        store.adopt(name)
     buffer = store.index.buffer(name) if name else None
     is_ended = buffer is not None and buffer.state == "sealed" and has_ended
     if buffer and is_ended and pieces is not None and _is_whole(buffer, pending.key, pieces):

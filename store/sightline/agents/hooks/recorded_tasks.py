@@ -125,7 +125,7 @@ def take_recorded(store: Store, session: Session, call: ToolCall) -> Buffer | No
     Raises:
         StoreFailed: its record could not be changed.
     """
-    redaction = store.redaction()
+    redaction = store.settings.redaction()
     hide = redaction.text if redaction else str
     command, told = hide(call.command), hide(call.text).strip()[:_COMPARED_CHARACTERS]
     found = [

@@ -97,7 +97,7 @@ def _record(harness: Harness, session: str, shell: int, path: str, command: str)
         except BaseException:
             recording.discard()
             raise
-        redaction = store.redaction()
+        redaction = store.settings.redaction()
         told = redaction.text(command) if redaction else command
         note_recorded(path, RecordedTask(buffer.name, told, began, os.path.basename(_path_of_file())))
 

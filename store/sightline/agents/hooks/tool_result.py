@@ -253,7 +253,7 @@ def log_view(
         StoreFailed: it could not be logged.
     """
     buffers = [one for one in (buffer, unfiltered) if one]
-    if redaction := store.redaction():  # line ends as in the buffers, whose lines are looked for in it
+    if redaction := store.settings.redaction():  # line ends as in the buffers, whose lines are looked for in it
         text, seen = redaction.text(text), redaction.text(seen)
     made = [] if known else _lines_in(store, buffers, seen or text, request.get("command", ""))
     shown = [*([known] if known else []), *(one for found in made for one in found.known)]
@@ -285,5 +285,5 @@ def _lines_in(store: Store, buffers: list[Buffer], text: str, command: str) -> "
 
 def tidy(store: Store) -> None:
     """Evict what is over the limits."""
-    if store.over_limits():
+    if store.limits.over():
         retention.enforce_limits(store)

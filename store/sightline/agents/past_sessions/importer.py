@@ -550,7 +550,7 @@ class Importer:
         placed, self._placed = self._placed, {}
         if placed:
             self._store.index.place(placed)
-        gone = set(enforce_limits(self._store).evicted) if self._store.over_limits() else set()
+        gone = set(enforce_limits(self._store).evicted) if self._store.limits.over() else set()
         self._count(evicted=len(gone))
         self._ledger.save()
         return not placed or bool(placed.keys() - gone)

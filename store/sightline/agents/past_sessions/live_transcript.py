@@ -126,7 +126,7 @@ class LiveTranscript:
 
     def _hidden(self, call: ToolCall) -> ToolCall:
         """Return a call without its secrets, if the settings hide them."""
-        told = self._store.redaction()
+        told = self._store.settings.redaction()
         if told is None:
             return call
         shown, arguments = tuple(map(told.text, call.shown)), told.value(call.arguments)

@@ -139,7 +139,7 @@ def of_cancelled(store: Store, call: ToolCall, session: str, untold: dict[str, l
 
 def _untold(store: Store, call: ToolCall, command: str, session: str, untold: dict[str, list[Buffer]]) -> Buffer | None:
     """Return the buffer of a command that was recorded, if its harness told no hook of its end; None for none."""
-    redaction = store.redaction()
+    redaction = store.settings.redaction()
     told = redaction.text(command) if redaction else command
     first, last = call.asked - SLACK_SECONDS, call.answered + SLACK_SECONDS
     for name in dict.fromkeys((session, safe_name(f"{call.session.harness}-{call.session.id}"))):
@@ -169,7 +169,7 @@ def taken_of_use(store: Store, session: str, harness_session: str, use: str) -> 
 
 def named_call(store: Store, call: ToolCall) -> Nameless:
     """Return what the log knows a call by, beside its id."""
-    redaction = store.redaction()
+    redaction = store.settings.redaction()
     return Nameless(call.tool, redaction.text(call.command) if redaction else call.command, call.answered)
 
 

@@ -44,7 +44,7 @@ def main(given: Namespace) -> int:
         buffers = find_buffers(door.local, ListRequest(match=given.match, limit=_ALL))
         buffers = [buffer for buffer in buffers if buffer.state != "evicted"]
         sessions = [] if given.match else [session.name for session in door.local.index.sessions()]
-        gone = [] if given.match else door.local.gone_names()
+        gone = [] if given.match else retention.gone_names(door.local)
         total = sum(buffer.bytes for buffer in buffers) or 1
         done = 0
 

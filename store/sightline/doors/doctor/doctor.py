@@ -152,7 +152,7 @@ def _limits(store: Store, derived: int) -> Iterator[CheckResult]:
         f"{totals.buffers:,} of {settings.max_buffers:,} buffers, "
         f"{human_bytes(totals.bytes)} of {human_bytes(settings.max_bytes)}",
     )
-    if clock := store.clock().in_words():
+    if clock := store.limits.clock().in_words():
         yield CheckResult("note", clock)
     if derived:
         yield CheckResult(

@@ -130,7 +130,7 @@ class CallRecorder:
 
     def _hide(self, call: ProxiedCall, value: Any, send: Send) -> bool:
         """Send a result with its secrets hidden, and log that; False if it has none, or nobody wants them hidden."""
-        redaction = self._store.redaction()
+        redaction = self._store.settings.redaction()
         hidden = without_secrets(redaction, value) if redaction else None
         if hidden is None:
             return False
@@ -151,7 +151,7 @@ class CallRecorder:
             SightlineError: it could not be logged.
         """
         size = len(text.encode(errors="surrogatepass"))
-        redaction = self._store.redaction()
+        redaction = self._store.settings.redaction()
         if redaction and redaction.text(text) != text:
             said = f"[{size:,} bytes, passed on as they came; not logged, since they hold a secret]\n"
             self._log(call, said, size, failed=failed)
@@ -337,6 +337,6 @@ class LongCalls:
                 return
             recording = call.recording or self._recording(call)
             recording.abandon()
-            self._service.handlers().store.end_if_dead(recording.name)
+            self._service.handlers().store.adopt(recording.name)
         except Exception as error:
             self._warn(error)

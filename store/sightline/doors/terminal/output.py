@@ -108,7 +108,7 @@ class Door:
         """
         self.local = Store(insist=insist, waits=waits)
         if os.isatty(2):
-            self.local.filled, self.local.judged = _show_filling, _show_judging
+            self.local.access.filled, self.local.judged = _show_filling, _show_judging
         if self.local.layout.waiting_sessions():  # usually none wait, because a hook's next event takes them in, too
             from sightline.agents.past_sessions.live_transcript import catch_up  # 40 ms
 
@@ -172,13 +172,13 @@ class Door:
         """Print what must be known of the store, and close the stores, but for what the end of the process closes."""
         if not os.path.exists(self.local.layout.clock):  # at the first start of this version
             with suppress(SightlineError, IndexFailed, OSError):
-                self.local.clock()
+                self.local.limits.clock()
         for notice in self.local.notices:
             write_err(dim(f"sightline: {notice}") + "\n")
         if self.shared is not None:
             self.shared.close()
         if process_ends():
-            self.local.leave()
+            self.local.access.leave()
         else:
             self.local.close()
 

@@ -27,7 +27,7 @@ class IndexThread:
         self._thread = threading.Thread(target=self._run, name="sightline-index", daemon=True)
         with suppress(OutOfProcesses):
             start_thread(self._thread)
-            store.let_wait(self._wake)
+            store.access.let_wait(self._wake)
 
     def _wake(self) -> None:
         if not self._has_more.is_set():
@@ -43,7 +43,7 @@ class IndexThread:
     def settle(self) -> None:
         """Have the index take in what waits, on the caller's thread."""
         with suppress(SightlineError, OSError, IndexFailed):  # whoever looks next finds it on disk
-            self._store.settle()
+            self._store.access.settle()
 
     def _run(self) -> None:
         while not self._is_over.is_set():
@@ -54,7 +54,7 @@ class IndexThread:
                 continue
             with suppress(SightlineError, OSError, IndexFailed):  # the next call or `doctor` reports it
                 keep_within_limits(self._store)
-            if self._store.is_index_behind:
+            if self._store.access.is_behind:
                 self._has_more.wait(RETRY_SECONDS)
                 self._has_more.set()
         self.settle()

@@ -15,8 +15,8 @@ from sightline.base.records import Buffer, IndexedView, Note, Session, known_fie
 from sightline.base.refs import host_of, looks_like_a_ref, parse_ref
 from sightline.disk.database import Database
 from sightline.disk.index import Index
+from sightline.disk.log_rows import ViewRow
 from sightline.disk.sqlite import sqlite3
-from sightline.disk.view_index import ViewRow
 from sightline.fleet.reader.rows import EVENTS, REMARKS, GrantedHost, HostSpan, LogEntry, SharedRows, StoredOutput
 from sightline.light.json_text import dumps, loads
 from sightline.light.library import suppress

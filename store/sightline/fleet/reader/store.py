@@ -24,7 +24,7 @@ from sightline.base.sha256 import sha256_hex
 from sightline.disk.errors import is_broken, store_failed
 from sightline.disk.line_index import Checkpoints
 from sightline.disk.merged_streams import MergedReader
-from sightline.disk.pretty import Facts, facts_of
+from sightline.disk.pretty import Facts
 from sightline.disk.ref_lookup import target_of
 from sightline.disk.streams import StreamReader
 from sightline.fleet.address import database_address, objects_address
@@ -44,7 +44,7 @@ from sightline.log.notes import MAX_CHARACTERS
 from sightline.settings.config import Settings
 from sightline.shape.json.pretty import pretty
 from sightline.shape.summary import human_seconds
-from sightline.store import HostAlarm, Listed, Narrowed, Narrowing, SharedPlace, Store, Target, ToExamine
+from sightline.store import HostAlarm, Narrowed, Narrowing, Reading, SharedPlace, Store, Target, ToExamine
 
 if TYPE_CHECKING:
     from sightline.base.project import Project
@@ -80,8 +80,8 @@ class _Replaced(Exception):
         self.by = by
 
 
-class SharedStore:
-    """A shared place, read as one store. Threads may share it; close it, or use it as a context manager.
+class SharedStore(Reading):
+    """A shared place, read as one store. What is read here is verified by its hash, so no file is compared with a seal.
 
     Attributes:
         address: address of the database, without any secret.
@@ -123,12 +123,6 @@ class SharedStore:
         self._reach = self._mirror.reach()
         self.trouble = ""
         self._mirror.index.ask(self._fetch_buffer, self._fetch_views, self._fetch_judgements)
-
-    def __enter__(self) -> "SharedStore":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Let go of what is open."""
@@ -443,13 +437,6 @@ class SharedStore:
             return None
         return left if isinstance(left, dict) else None
 
-    def checked(self, buffer: Buffer, *_opened: str) -> Buffer:
-        """Return the record as it is: whatever is read here is verified by its hash."""
-        return buffer
-
-    def look_for_changes(self, seconds: float | None = None) -> None:
-        """Do nothing, because hosts report what was changed there."""
-
     def with_progress(self, buffer: Buffer) -> Buffer:
         """Return the record with the present sizes of its streams, if it is running."""
         if buffer.state != "running":
@@ -460,20 +447,6 @@ class SharedStore:
                 with self._running.open(buffer.name, stream) as reader:
                     streams[stream] = StreamInfo(reader.byte_count, reader.line_count)
         return buffer._replace(streams=streams)
-
-    def listed(
-        self,
-        limit: int,
-        *,
-        before: int | None = None,
-        session: str | None = None,
-        project: "Project | None" = None,
-    ) -> list[Listed]:
-        """Return outputs by when they began, the newest first."""
-        return self.index.listed(limit, before=before, session=session, project=project)
-
-    def end_dead_captures(self) -> None:
-        """Do nothing, because only a host can tell whether its own writer is dead."""
 
     def open(self, target: Target) -> StreamReader:
         """Open one stream, its bytes as they were shipped.
@@ -619,13 +592,6 @@ class SharedStore:
                     return
                 time.sleep(_FIRST_STEP_SECONDS)
 
-    def open_text(self, target: Target) -> StreamReader:
-        """Open a stream for reading by lines: as `open`, but for a result's JSON block in its pretty form."""
-        facts = self.pretty_facts(target)
-        if facts is None:
-            return self.open(target)
-        return StreamReader(open_private(self._pretty(target, facts), os.O_RDONLY), target.ref)
-
     def open_merged(self, buffer: Buffer) -> MergedReader:
         """Open both streams of a buffer in order of arrival. Raises what `open` raises."""
         out, err = (self.open(Target(buffer, stream)) for stream in ("out", "err"))
@@ -647,11 +613,9 @@ class SharedStore:
             raise
         return fd
 
-    def pretty_facts(self, target: Target) -> Facts | None:
-        """Return the facts of a result block's pretty form; None for a stream whose lines are those of its bytes."""
-        if target.buffer.kind != "tool":
-            return None
-        return facts_of(target.buffer, target.stream)
+    def open_pretty(self, target: Target, facts: Facts) -> StreamReader:
+        """Open the pretty form, which is made here and kept."""
+        return StreamReader(open_private(self._pretty(target, facts), os.O_RDONLY), target.ref)
 
     def _pretty(self, target: Target, facts: Facts) -> str:
         return self._cache.file(facts.sha256, lambda: pretty(self._whole(target)), f"{target.ref} in lines")

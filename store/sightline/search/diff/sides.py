@@ -7,10 +7,9 @@ from itertools import accumulate
 
 from sightline.base.private_files import open_stored
 from sightline.base.records import Buffer
-from sightline.disk.streams import StreamReader
 from sightline.light.named_tuple import NamedTuple
 from sightline.shape.source import LINE_LIMIT, Line
-from sightline.store import Reading, Stream, Target
+from sightline.store import Reading, StreamReader, Target
 
 
 class FilePiece(NamedTuple):
@@ -25,7 +24,7 @@ class SidePart(NamedTuple):
     """A file, and its reader by lines, which is closed with the side, and names its stream."""
 
     path: str
-    reader: Stream
+    reader: StreamReader
 
 
 class Folders(NamedTuple):

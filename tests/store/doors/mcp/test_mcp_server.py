@@ -339,7 +339,7 @@ def test_a_store_that_cannot_be_used_is_told_to_the_model(connect: Callable[...,
 def test_an_index_made_anew_under_a_living_server_is_used(client: Any) -> None:
     client.call("run_command", command="echo first")
     with client.store() as store:
-        store.start_index_anew()
+        store.access.start_anew()
     client.call("run_command", command="echo second")
     with client.store() as store:
         listed = {item.buffer.command for item in store.listed(5)}

@@ -1,4 +1,4 @@
-"""The part of the index for the verdict: what was found in each output and session, and sums of it for a scope.
+"""Rows for the verdict: what was found in each output and session, and sums of it for a scope.
 
 Triggers of the schema put an output in doubt when its row, or a reply about it, changes. What is kept here holds for
 the rules that it names. An index that cannot be written to gets a copy of these tables that only its connection has.
@@ -6,8 +6,8 @@ the rules that it names. An index that cannot be written to gets a copy of these
 
 from sightline.base.project import ALL, Project, Scope
 from sightline.base.records import Buffer, OutputFacts, ReplyTotals, Tally
+from sightline.disk.log_rows import LogRows
 from sightline.disk.sqlite import sqlite3
-from sightline.disk.view_index import ViewIndex
 from sightline.light.json_text import dumps
 from sightline.light.library import suppress
 from sightline.light.typing_names import Any, Iterable, Sequence
@@ -28,7 +28,7 @@ _FLAGS_THERE = """
 """
 
 
-class VerdictIndex(ViewIndex):
+class VerdictRows(LogRows):
     """Statements on what is known of outputs and sessions."""
 
     unwritable = ""

@@ -1,4 +1,4 @@
-"""The part of the index for the audit: sessions, views, notes, and facts found out about lines."""
+"""Reads rows about the log from the index: sessions, views, notes, and facts found out about lines."""
 
 from sightline.base.records import (
     DROPPED,
@@ -25,31 +25,17 @@ from sightline.disk.sqlite import sqlite3
 from sightline.light.json_text import dumps, encoder, loads
 from sightline.light.library import suppress
 from sightline.light.named_tuple import NamedTuple
-from sightline.light.typing_names import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, Sequence
+from sightline.light.typing_names import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping
 
 if TYPE_CHECKING:
     from typing import TypeVar
 
     _Record = TypeVar("_Record")
 
-_SESSION = "name, harness, harness_id, client, cwd, started, title, removed"
+SESSION_COLUMNS = "name, harness, harness_id, client, cwd, started, title, removed"
 _VIEW_COLUMNS = "session, entry, record, offset, length"
 _BATCH = 256  # views that are read at once
 _VIEW = f"SELECT {_VIEW_COLUMNS} FROM views "  # noqa: S608
-
-
-_PUT_VIEW = (
-    "INSERT OR IGNORE INTO views (number, session, entry, time, verb, record, offset, length)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-)
-_ADVANCE = (
-    "INSERT INTO logs (session, bytes) VALUES (?, ?)"
-    " ON CONFLICT (session) DO UPDATE SET bytes = ? WHERE bytes IN (?, ?)"
-)
-_NEXT = "SELECT length FROM views JOIN logs USING (session) WHERE session = ? AND entry = ? AND offset = bytes"
-_PUT_SESSION = f"INSERT OR REPLACE INTO sessions ({_SESSION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
-_PUT_VIEW_OF = "INSERT OR IGNORE INTO views_of (buffer, view) VALUES (?, last_insert_rowid())"
-_PUT_VIEWS_OF = "INSERT OR IGNORE INTO views_of (buffer, view) VALUES (?, ?)"
 
 
 _NUMBER_DIGITS = 19  # from which on a number is none of SQLite's
@@ -72,7 +58,7 @@ class ViewRow(NamedTuple):
     def of(cls, indexed: IndexedView) -> "ViewRow":
         """Encode a view for the index."""
         view, offset, length = indexed
-        return cls(view.session, view.number, view.time, view.verb, _record(view), offset, length, view.refs)
+        return cls(view.session, view.number, view.time, view.verb, record_of(view), offset, length, view.refs)
 
     @classmethod
     def of_fields(cls, session: str, fields: Mapping[str, Any]) -> "ViewRow":
@@ -86,7 +72,7 @@ class ViewRow(NamedTuple):
         return ViewRow(session, number, time, verb, record, offset, length, refs)
 
 
-class ViewIndex:
+class LogRows:
     """Statements on who asked and what was shown. The audit files are the truth, and this finds the way into them.
 
     Attributes:
@@ -128,10 +114,6 @@ class ViewIndex:
         """Whether the index is new, and knows nothing yet of what the folders hold."""
         return self._stale() == _ALL_STALE
 
-    def set_views_stale(self, stale: bool) -> None:
-        """Mark the index as filled from the folders, and whether views must be indexed anew from audit files."""
-        self._db.execute("UPDATE totals SET views_stale = ?", (stale,))
-
     def views_stale(self) -> bool:
         """Whether the views must be indexed anew."""
         return bool(self._stale())
@@ -142,18 +124,14 @@ class ViewIndex:
 
     # sessions and views
 
-    def put_session(self, session: Session) -> None:
-        """Insert or replace a session."""
-        self._db.execute(_PUT_SESSION, session)
-
     def session(self, name: str) -> Session | None:
         """Return the record of a session."""
-        row = self._db.row(f"SELECT {_SESSION} FROM sessions WHERE name = ?", (name,))  # noqa: S608
+        row = self._db.row(f"SELECT {SESSION_COLUMNS} FROM sessions WHERE name = ?", (name,))  # noqa: S608
         return self._one(_session, row)
 
     def sessions(self) -> list[Session]:
         """Return all sessions, the newest first."""
-        rows = self._db.rows(f"SELECT {_SESSION} FROM sessions ORDER BY started DESC")  # noqa: S608
+        rows = self._db.rows(f"SELECT {SESSION_COLUMNS} FROM sessions ORDER BY started DESC")  # noqa: S608
         return self._each(_session, rows)
 
     def relatives(self, session: Session) -> list[str]:
@@ -196,53 +174,7 @@ class ViewIndex:
         )
         return [(row[0], row[1], row[2]) for row in rows]
 
-    def put_view(self, indexed: IndexedView) -> None:
-        """Insert a view's record; one that is there already stays as it is."""
-        self.put_row(ViewRow.of(indexed))
-
-    def put_row(self, row: ViewRow) -> None:
-        """Insert a view's row; one that is there already stays as it is."""
-        *columns, refs = row
-        with self._db.writing():
-            self.advance(row.session, row.number, row.offset, row.length)
-            if self._db.execute(_PUT_VIEW, (None, *columns)):
-                for name in dict.fromkeys(refs):
-                    self._db.execute(_PUT_VIEW_OF, (name,))
-
-    def put_views(self, rows: Sequence[ViewRow], *, first: int | None = None) -> None:
-        """Insert new views in their order.
-
-        Args:
-            rows: the views.
-            first: number of the first; by default the one after the newest.
-        """
-        with self._db.writing():
-            for row in _stretches(rows):
-                self.advance(row.session, row.number, row.offset, row.length)
-            first = self.newest_view() + 1 if first is None else first
-            self._db.execute_all(_PUT_VIEW, ((at, *row[:-1]) for at, row in enumerate(rows, first)))
-            self._db.execute_all(
-                _PUT_VIEWS_OF, sorted({(name, at) for at, row in enumerate(rows, first) for name in row.refs})
-            )
-
     # how far the audit files have been indexed
-
-    def advance(self, session: str, number: int, offset: int, length: int) -> None:
-        """Mark an entry of a session's file as indexed; it counts once all before it are, see `logs`.
-
-        Args:
-            session: the session.
-            number: number of the entry; the header, number 0, goes with the first.
-            offset: byte at which its line begins.
-            length: bytes of its line.
-        """
-        is_first, end = number == 1, offset + length
-        if not self._db.execute(_ADVANCE, (session, end if is_first else 0, end, offset, 0 if is_first else offset)):
-            return
-        # Replies that are given at once do not come in the order of the log, so those behind it may be there already.
-        while row := self._db.row(_NEXT, (session, number + 1)):
-            number, end = number + 1, end + row[0]
-            self.set_log(session, end)
 
     def logs(self) -> dict[str, int]:
         """Return the byte up to which each session's audit file has been indexed without a gap."""
@@ -253,33 +185,6 @@ class ViewIndex:
         row = self._db.row("SELECT session, bytes FROM logs WHERE session = ?", (session,))
         known = self._one(_size_of_session, row)
         return known[1] if known else 0
-
-    def set_log(self, session: str, size: int) -> None:
-        """Note the byte up to which a session's file has been indexed."""
-        self._db.execute("INSERT OR REPLACE INTO logs (session, bytes) VALUES (?, ?)", (session, size))
-
-    def amend_view(self, view: View) -> None:
-        """Replace a view's record."""
-        self._db.execute(
-            "UPDATE views SET record = ? WHERE session = ? AND entry = ?", (_record(view), view.session, view.number)
-        )
-
-    def move_view(self, session: str, number: int, offset: int, length: int) -> bool:
-        """Note a view's new place in the log; return False if there is no such view."""
-        statement = "UPDATE views SET offset = ?, length = ? WHERE session = ? AND entry = ?"
-        return self._db.execute(statement, (offset, length, session, number)) > 0
-
-    def empty_views(self, buffer: str, command: str) -> None:
-        """Remove the requests of views that are about a buffer, or of those that asked for its command."""
-        found = self._db.rows(
-            "SELECT session, entry FROM views WHERE number IN (SELECT view FROM views_of WHERE buffer = ?)"
-            " OR (? <> '' AND instr(record, ?))",
-            (buffer, command, dumps(dumps(command, ensure_ascii=False), ensure_ascii=False)[1:-1]),
-        )
-        self._db.execute("DELETE FROM session_verdicts")  # they may quote it
-        for session, entry in found:
-            if known := self.view(session, entry):
-                self.amend_view(known.view._replace(request="{}", text_sha256=""))
 
     def view(self, session: str, number: int) -> IndexedView | None:
         """Return one view of a session."""
@@ -367,25 +272,7 @@ class ViewIndex:
         rows = self._db.rows("SELECT session, MAX(entry) FROM views GROUP BY session")
         return dict(self._each(_size_of_session, rows))
 
-    def forget_views(self, session: str) -> None:
-        """Remove a session's views, so that they can be indexed anew."""
-        with self._db.writing():
-            self._db.execute(
-                "DELETE FROM views_of WHERE view IN (SELECT number FROM views WHERE session = ?)", (session,)
-            )
-            self._db.execute("DELETE FROM views WHERE session = ?", (session,))
-            self._db.execute("DELETE FROM logs WHERE session = ?", (session,))
-            self._db.execute("DELETE FROM session_verdicts WHERE session = ?", (session,))
-
     # notes, and what was found out about buffers
-
-    def put_note(self, note: Note, buffer: str) -> None:
-        """Insert or replace a note on a buffer."""
-        session, _, entry = note.id.rpartition(":")
-        self._db.execute(
-            "INSERT OR REPLACE INTO notes (session, entry, buffer, record) VALUES (?, ?, ?, ?)",
-            (session, int(entry), buffer, dumps(note._asdict(), ensure_ascii=False)),
-        )
 
     def notes(self, *, buffer: str | None = None) -> list[Note]:
         """Return notes, oldest first: all, or those on one buffer."""
@@ -399,10 +286,6 @@ class ViewIndex:
         number = int(entry) if entry.isdigit() and len(entry) < _NUMBER_DIGITS else -1
         row = self._db.row("SELECT record FROM notes WHERE session = ? AND entry = ?", (session, number))
         return self._one(_note, row)
-
-    def forget_notes(self, session: str) -> None:
-        """Remove a session's notes, so that they can be indexed anew."""
-        self._db.execute("DELETE FROM notes WHERE session = ?", (session,))
 
     def derived(self, buffer: str, key: str) -> str | None:
         """Return a fact that was found out about a buffer's lines before."""
@@ -448,26 +331,13 @@ def _note(row: tuple[Any, ...]) -> Note:
     return checked_note(Note(**known_fields(Note, loads(row[0]))))
 
 
-def _stretches(rows: Iterable[ViewRow]) -> Iterator[ViewRow]:
-    """Yield the first of each run of consecutive views in one file, with the bytes of the whole run."""
-    run: ViewRow | None = None
-    for one in rows:
-        if run and run.session == one.session and run.offset + run.length == one.offset:
-            run = run._replace(length=run.length + one.length)
-            continue
-        if run:
-            yield run
-        run = one
-    if run:
-        yield run
+_dumps = encoder(ensure_ascii=False)
 
 
-def _record(view: View) -> str:
+def record_of(view: View) -> str:
+    """Return a view's record: its fields without those that have a column of their own."""
     fields = {name: value for name, value in view._asdict().items() if name not in ("id", "session", "number")}
     return _dumps(fields)
-
-
-_dumps = encoder(ensure_ascii=False)
 
 
 def _view(row: tuple[Any, ...]) -> IndexedView:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.base.records import Buffer
-from sightline.disk.clock import Clock
+from sightline.disk.limits import Clock
 from sightline.doors.cli.main import main
 from sightline.log import retention
 from sightline.settings.config import Settings
@@ -60,7 +60,7 @@ def old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         recording = store.begin("cmd", "make", "/", "s")
         recording.append("out", b"x\n")
         recording.seal(exit_code=0)
-        store.over_limits()
+        store.limits.over()
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + 9 * YEAR)
     return root
