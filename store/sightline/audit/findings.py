@@ -6,6 +6,7 @@ from sightline.audit.buffer_failures import Overlooked, not_judged, overlooked
 from sightline.audit.evidence.evidence_records import ALARMS
 from sightline.audit.evidence.session_evidence import evidence_of
 from sightline.audit.kept_facts import facts_for
+from sightline.audit.kept_sessions import alarms_of
 from sightline.audit.output_facts import ALTERED as IS_ALTERED
 from sightline.audit.output_facts import CUT as IS_CUT
 from sightline.audit.output_facts import FOUND, GONE, LOST, ended, gone_flag, output_rules
@@ -13,7 +14,7 @@ from sightline.audit.output_facts import UNTOLD as IS_UNTOLD
 from sightline.audit.people_views import Onlookers
 from sightline.audit.project_scope import belongs
 from sightline.audit.timeline import Call, calls_about
-from sightline.audit.verdict import Scope, Verdict, alarms_of, verdict_of
+from sightline.audit.verdict import Scope, Verdict, verdict_of
 from sightline.base.errors import StoreFailed
 from sightline.base.project import ALL
 from sightline.base.records import Buffer

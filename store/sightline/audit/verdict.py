@@ -9,30 +9,31 @@ helper, or one of its outputs has changed. So a verdict is a sum over what is ke
 Nothing is left out: as long as something is not judged, the verdict says so.
 """
 
-import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from sightline.audit import output_facts
 from sightline.audit.coverage import share_of
-from sightline.audit.kept_facts import AT_ONCE, families, judge
+from sightline.audit.judging_processes import (
+    MANY_BYTES,
+    MANY_OUTPUTS,
+    JudgingProcesses,
+    shares_of_outputs,
+    shares_of_sessions,
+)
+from sightline.audit.kept_facts import AT_ONCE, judge
+from sightline.audit.kept_sessions import JudgedSession, KeptSessions, LogSizes, each_once, log_sizes
 from sightline.audit.output_facts import output_rules
 from sightline.audit.project_scope import running_in, started_in
-from sightline.base.errors import SightlineError, StoreFailed
+from sightline.base.errors import StoreFailed
 from sightline.base.project import ALL
 from sightline.base.project import Scope as Scope
 from sightline.base.records import Buffer, Session, Tally
-from sightline.light.json_text import dumps, loads
 from sightline.light.named_tuple import NamedTuple
-from sightline.light.typing_names import TYPE_CHECKING
-from sightline.log.log_index import catch_up, fill_index, last_known, verify_log
+from sightline.log.log_index import catch_up, fill_index
 from sightline.log.sessions import is_onlooker
 from sightline.shape.summary import counted
 from sightline.store import HostAlarm, Reading, Store
-
-if TYPE_CHECKING:
-    from sightline.audit.evidence.evidence_records import SessionEvidence
 
 CLAIMS = ("contradicted", "stale-claim", "no-evidence")
 """The kinds of alarm that are about a claim."""
@@ -293,15 +294,6 @@ def _with_running(known: Verdict, running: Sequence[Buffer]) -> Verdict:
     )
 
 
-class JudgedSession(NamedTuple):
-    """What is kept of a session: its alarms, numbers of messages, and what is wrong with its log."""
-
-    alarms: tuple[HostAlarm, ...] = ()
-    messages: int = 0
-    not_read: int = 0
-    broken: str = ""
-
-
 def verdict_of(store: Reading, scope: Scope = ALL) -> Verdict:
     """Judge whatever is not judged yet in a scope, and return its verdict. Raises what the store raises."""
     return VerdictReader(store, scope).all()
@@ -323,7 +315,10 @@ class VerdictReader:
         self._unread: set[str] = set()
         self._not_before: dict[str, float] = {}
         self._patient = True
-        self._sizes: dict[str, tuple[int, int]] = {}
+        self._sizes: LogSizes = {}
+        self._known: Mapping[str, JudgedSession] = {}
+        self._handed_over = set[str]()
+        self._processes = JudgingProcesses(store)
 
     def all(self) -> Verdict:
         """Judge everything, and return the verdict. Where somebody watches, it is told how far that is."""
@@ -342,8 +337,10 @@ class VerdictReader:
     def step(self, seconds: float) -> Verdict:
         """Judge what is new for this many seconds, and return the verdict so far. Raises what the store raises."""
         ends = time.monotonic() + seconds
+        if not self._processes.wait(ends):
+            return self._summed(self._known, self._processes.left or 1)
         self._store.end_dead_captures()
-        self._sizes = _log_sizes(self._store)
+        self._sizes = log_sizes(self._store)
         _take_in_logs(self._store, self._sizes)
         self._store.index.renew_copies()
         self._unread.clear()
@@ -353,7 +350,8 @@ class VerdictReader:
         if left := self._judge_outputs(ends):
             return self._summed({}, left)
         self.judging = "sessions"
-        return self._summed(*self._judge_sessions(ends))
+        self._known, left = self._judge_sessions(ends)
+        return self._summed(self._known, left)
 
     @property
     def rules(self) -> str:
@@ -367,7 +365,7 @@ class VerdictReader:
         gone = self._store.index.with_flags(self.rules, output_facts.REMOVED, self.scope) if known.gone else ()
         return known._replace(
             removed=tuple(sorted(name for name, _ in gone)),
-            alarms=tuple(_each_once(alarm for one in judged for alarm in one.alarms)),
+            alarms=tuple(each_once(alarm for one in judged for alarm in one.alarms)),
             broken=tuple(one.broken for one in judged if one.broken),
             messages=sum(one.messages for one in judged),
             not_read=sum(one.not_read for one in judged),
@@ -381,44 +379,55 @@ class VerdictReader:
     def _judge_outputs(self, ends: float) -> int:
         """Judge outputs in doubt until a time, at least some, and return how many are left."""
         index, rules, skipped = self._store.index, self.rules, set[str]()
+        count = index.count_in_doubt(rules)
+        if count < MANY_OUTPUTS:
+            self._handed_over.discard("outputs")
+        elif self._is_left_to_others("outputs", count, shares_of_outputs):
+            return count
         while wanted := [one for one in index.in_doubt(rules, AT_ONCE + len(skipped)) if one[0] not in skipped]:
             skipped |= {name for name, _ in wanted} - judge(self._store, wanted, self._unread).keys()
             if time.monotonic() >= ends:
                 return max(index.count_in_doubt(rules) - len(skipped), 0)
         return 0
 
+    def _is_left_to_others(self, what: str, count: int, shares: Callable[[], Sequence[Sequence[str]]]) -> bool:
+        """Have processes judge what is much, and return whether to wait; what they cannot judge is judged here."""
+        if what in self._handed_over or not self._processes.begin(what, shares(), count):
+            return False
+        if self._processes.left:
+            self._handed_over.add(what)
+        return True
+
     # sessions
 
     def _judge_sessions(self, ends: float) -> tuple[dict[str, JudgedSession], int]:
         """Judge sessions of the scope that have changed until a time; return what is known, and how many are left."""
-        store, found, left, judged = self._store, dict[str, JudgedSession](), 0, 0
-        everyone = {one.name: one for one in store.index.sessions()}
-        wanted = sorted(self._sessions(everyone))
-        related = families(everyone.values())
-        sizes, kept, entries = self._sizes, store.index.session_verdicts(), last_known(store)
-        for name in wanted:
-            session = everyone.get(name)
-            family = related.get((session.harness, session.harness_id), (name,)) if session else (name,)
-            made_from = f"{_rules_of_sessions(store)} {' '.join(f'{one}:{sizes.get(one)}' for one in family)}"
-            known, record = kept.get(name, ("", ""))
-            if known != made_from:
-                now = time.monotonic()
-                if (judged and now >= ends) or (self._patient and now < self._not_before.get(name, 0.0)):
-                    left += 1
-                else:
-                    judged += 1
-                    try:
-                        record = dumps(_judged(store, name, session, entries.get(name, 0)))
-                        store.index.put_session_verdict(name, made_from, record)
-                    except StoreFailed:
-                        self._unread.add(name)
-                        record = ""
-                    self._not_before[name] = time.monotonic() + _SHARE * (time.monotonic() - now)
-            if record:
-                found[name] = _session_of(record)
+        kept = KeptSessions(self._store, self._sizes)
+        wanted = sorted(self._sessions(kept.everyone))
+        found = {name: known for name in wanted if (known := kept.find(name))}
+        due = [name for name in wanted if name not in found]
+        now = time.monotonic()
+        ready = [name for name in due if not self._patient or now >= self._not_before.get(name, 0.0)]
+        if len(ready) < 2 or kept.log_bytes(ready) < MANY_BYTES:
+            self._handed_over.discard("sessions")
+        elif self._is_left_to_others("sessions", len(ready), lambda: shares_of_sessions(kept, ready)):
+            self._not_before |= dict.fromkeys(ready, now + _SHARE)
+            return found, len(due)
+        judged, left = 0, len(due) - len(ready)
+        for name in ready:
+            now = time.monotonic()
+            if judged and now >= ends:
+                left += 1
+                continue
+            judged += 1
+            try:
+                found[name] = kept.judge(name)
+            except StoreFailed:
+                self._unread.add(name)
+            self._not_before[name] = time.monotonic() + _SHARE * (time.monotonic() - now)
         if left and time.monotonic() < ends:  # sessions that go on wait for their turn
             time.sleep(min(_WAIT_SECONDS, ends - time.monotonic()))
-        return found, left
+        return dict(sorted(found.items())), left
 
     def _sessions(self, everyone: Mapping[str, Session]) -> Collection[str]:
         """Return the names of the sessions of the scope, without those of people."""
@@ -436,74 +445,9 @@ class VerdictReader:
 _WAIT_SECONDS = 0.1
 
 
-def _each_once(alarms: Iterable[HostAlarm]) -> Iterator[HostAlarm]:
-    """Yield alarms, once those that a session and its helper share: they rest on the same replies."""
-    known = set[HostAlarm]()
-    for one in alarms:
-        if one not in known:
-            yield one
-        if one.views:
-            known.add(one)
-
-
-def _rules_of_sessions(store: Reading) -> str:
-    from sightline.audit.evidence.session_evidence import alarm_rules  # 25 ms, which outputs do not wait for
-
-    return alarm_rules(store)
-
-
-def _judged(store: Reading, name: str, session: Session | None, last: int) -> JudgedSession:
-    """Judge a session by its log. Raises StoreFailed if it cannot be read."""
-    from sightline.audit.evidence.session_evidence import evidence_of
-
-    made = JudgedSession(broken=_broken(store, name, last))
-    if session is None:
-        return made
-    evidence = evidence_of(store, session)
-    return made._replace(alarms=alarms_of(evidence), messages=evidence.messages, not_read=evidence.not_read)
-
-
-def alarms_of(evidence: "SessionEvidence") -> tuple[HostAlarm, ...]:
-    """Return the alarms of a session as rows, with the ids of the replies that they rest on."""
-    return tuple(
-        HostAlarm(one.kind, one.text, one.command, one.at, tuple(dict.fromkeys(ground.view for ground in one.grounds)))
-        for one in evidence.alarms
-    )
-
-
-def _session_of(record: str) -> JudgedSession:
-    alarms, *rest = loads(record)
-    return JudgedSession(tuple(HostAlarm._make((*one[:4], tuple(one[4]))) for one in alarms), *rest)
-
-
-def _broken(store: Reading, name: str, last: int) -> str:
-    """Return what is wrong with the log of a session; empty if its chain of hashes holds."""
-    if store.place is not None:
-        return ""  # lines may have been withheld before shipping; `fleet verify` knows which
-    try:
-        verify_log(store, name, last)
-    except SightlineError as error:
-        return error.message
-    return ""
-
-
 def _take_in_logs(store: Reading, sizes: Mapping[str, tuple[int, int]]) -> None:
     """Index what logs have beyond the index, however lately that was looked for."""
     fill_index(store)
     if isinstance(store, Store) and not store.index.unwritable and not store.index.views_stale():
         known = store.index.logs()
         catch_up(store, [name for name, (size, _) in sizes.items() if size > known.get(name, 0)])
-
-
-def _log_sizes(store: Reading) -> dict[str, tuple[int, int]]:
-    """Return by session what changes with its log: its bytes and time, or elsewhere the number of its last reply."""
-    if not isinstance(store, Store):
-        return {name: (number, 0) for name, number in store.index.last_entries().items()}
-    found = dict[str, tuple[int, int]]()
-    with suppress(FileNotFoundError), os.scandir(store.layout.audit) as files:
-        for one in files:
-            name, dot, _ = one.name.rpartition(".jsonl")
-            if dot:
-                status = one.stat(follow_symlinks=False)
-                found[name] = status.st_size, status.st_mtime_ns
-    return found

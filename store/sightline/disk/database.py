@@ -150,11 +150,11 @@ class Database:
                 yield True
 
     @contextmanager
-    def hurried(self, *, very: bool = False) -> Iterator[None]:
-        """Wait only a moment for other processes that write, ``very``: hardly at all."""
+    def hurried(self, *, very: bool = False, patient: bool = False) -> Iterator[None]:
+        """Wait only a moment for other processes that write, ``very``: hardly at all, ``patient``: as long as usual."""
         with self._lock:
             before = self._waits_for  # shorter than usual within such a block
-            self._wait_for(min(before, HARDLY_SECONDS if very else HURRIED_SECONDS))
+            self._wait_for(before if patient else min(before, HARDLY_SECONDS if very else HURRIED_SECONDS))
             try:
                 yield
             finally:

@@ -103,6 +103,12 @@ class Layout:
                 time.sleep(_LOOK_SECONDS)
             yield is_ours
 
+    @contextmanager
+    def judging(self) -> Iterator[int | None]:
+        """Yield a descriptor that is locked as long as a process has it that judges much; None where others judge."""
+        with opened_folder(self.audit) as fd:
+            yield fd if _takes_lock(fd) else None
+
     def folder(self, name: str) -> str:
         """Return a buffer's folder."""
         return f"{self.buffers}/{name}"

@@ -32,6 +32,7 @@ class VerdictRows(LogRows):
     """Statements on what is known of outputs and sessions."""
 
     unwritable = ""
+    is_patient = False  # whether to wait for others that write, since nobody waits for what is found
     _copied: int | None = None  # version of the data of which this connection has a copy
 
     def renew_copies(self) -> None:
@@ -45,7 +46,7 @@ class VerdictRows(LogRows):
         """Change many rows at once; where nothing can be written now, in a copy."""
         kept = list(rows)
         if self._copied is None:
-            with suppress(sqlite3.OperationalError), self._db.hurried(), self._db.writing():
+            with suppress(sqlite3.OperationalError), self._db.hurried(patient=self.is_patient), self._db.writing():
                 self._db.execute_all(statement, kept)
                 return
             for table, key in _COPIES.items():

@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 
 from sightline import disk
 from sightline import store as stores
-from sightline.audit import kept_facts, output_facts
+from sightline.audit import judging_processes, kept_facts, output_facts
 from sightline.audit import verdict as verdicts
 from sightline.audit.brief import as_data, make_brief
 from sightline.audit.buffer_coverage import first_unseen
 from sightline.audit.buffer_filter import BufferFilter, parsed
 from sightline.audit.findings import ALTERED, CUT, KINDS, OVERLOOKED, PARTIAL, UNTOLD, audited
 from sightline.audit.kept_facts import AT_ONCE
+from sightline.audit.kept_sessions import KeptSessions
 from sightline.audit.overlooked_places import missed_in, number_in, place_at
 from sightline.audit.report.phrases import ending as exit_code_words
 from sightline.audit.report.report import gather
@@ -289,6 +290,45 @@ def test_whoever_watches_sees_how_far_a_first_verdict_is(store: Store, monkeypat
     told.clear()
     verdict_of(store)
     assert told == []
+
+
+@pytest.fixture
+def much(store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A store of which even little is much, so that processes of their own judge it."""
+    monkeypatch.setattr(verdicts, "MANY_OUTPUTS", 1)
+    monkeypatch.setattr(verdicts, "MANY_BYTES", 1)
+    for at in range(6):
+        ran(store, b"ERROR: bad %d\n" % at, session=f"agent-{at % 3}")
+    for at in range(3):
+        append_events(store.root, session_of(f"agent-{at}"), [AgentMessage(2.0, "All tests pass.")])
+    return store
+
+
+def test_processes_judge_what_is_much_and_the_caller_only_sums_up(much: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(kept_facts, "facts_of", None)
+        patch.setattr(KeptSessions, "judge", None)
+        told = list[tuple[int, int, str]]()
+        much.judged = lambda *progress: told.append(progress)
+        verdict = verdict_of(much)
+    assert (verdict.failed, verdict.unseen, verdict.claims, verdict.left) == (6, 6, 3, 0)
+    assert (told[0], told[-1]) == ((0, 6, "outputs"), (3, 3, "sessions"))
+    append_events(much.root, session_of("agent-0"), [AgentMessage(3.0, "The build passes.")])
+    assert verdict_of(much).claims == 4
+
+
+def test_what_processes_leave_is_judged_by_the_caller(much: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judging_processes, "_CODE", "raise SystemExit(1)")
+    verdict = verdict_of(much)
+    assert (verdict.failed, verdict.unseen, verdict.claims, verdict.left) == (6, 6, 3, 0)
+
+
+def test_two_readers_do_not_judge_much_twice(much: Store) -> None:
+    with much.layout.judging() as lock:
+        assert lock is not None
+        reader = VerdictReader(much)
+        assert (reader.step(0).left, reader.step(0).left) == (6, 6)
+    assert reader.all().failed == 6
 
 
 def test_nothing_is_green_while_something_could_not_be_judged(store: Store) -> None:
