@@ -189,6 +189,24 @@ def page(path: Path) -> str:
     )
 
 
+# The functions of Python
+
+
+FUNCTIONS = PROJECT / "store/sightline/doors/python.py"
+_FUNCTIONS = re.compile(r"(# made: functions\n).*?(# end\n)", re.DOTALL)
+
+
+def python_door() -> str:
+    """The module with the functions of Python, as it ought to be."""
+    from python_functions import functions
+
+    from sightline.doors.python import VERBS
+
+    return _FUNCTIONS.sub(
+        lambda part: f"{part[1]}\n\n{functions(VERBS)}\n\n{part[2]}", FUNCTIONS.read_text(encoding="utf-8")
+    )
+
+
 # The drawing
 
 
@@ -290,7 +308,7 @@ def drawing() -> str:
 def made() -> dict[Path, str]:
     """Each file that has something to do with this, as it ought to be."""
     pages = [path for path in sorted(DOCS.glob("*.md")) if PART.search(path.read_text(encoding="utf-8"))]
-    return {**{path: page(path) for path in pages}, DOCS / "architecture.svg": drawing()}
+    return {**{path: page(path) for path in pages}, DOCS / "architecture.svg": drawing(), FUNCTIONS: python_door()}
 
 
 def main() -> int:

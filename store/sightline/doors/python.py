@@ -3,6 +3,21 @@
 Each call is logged with the exact text of its reply before it returns, as every view is. ``str(reply)`` is that text,
 to be given to the model as it stands. A refusal is a reply, too, with ``error`` among its fields, so that the
 model can read why.
+
+Example:
+    >>> reply = run_command("seq 1 3; exit 4")
+    >>> reply.fields["exit_code"]
+    4
+    >>> str(run_command("seq 1 3"))
+    '1\\n2\\n3\\n'
+    >>> ref = run_command("seq 1 5000").ref
+    >>> print(read_output(ref, lines="4000-4001").text, end="")
+    4000
+    4001
+    >>> query(f"grep -c 7 {ref}").text
+    '1355\\n'
+
+The functions are made from the arguments that the verbs declare, by ``python docs/generate.py``.
 """
 
 import os
@@ -24,11 +39,23 @@ from sightline.verbs import run_command as run_command_verb
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
 from sightline.verbs.head_line import render_text
-from sightline.verbs.list_outputs import LIMIT
 from sightline.verbs.reply import Reply, error_reply
 
 HARNESS = "python"
 """The name for the harness of a session that no known harness has begun."""
+
+
+VERBS: dict[str, tuple[Any, Callable[..., Reply]]] = {
+    "run_command": (run_command_verb.RunRequest, run_command_verb.run_command),
+    "read_file": (read_file_verb.FileRequest, read_file_verb.read_file),
+    "read_output": (read_output_verb.ReadRequest, read_output_verb.read_output),
+    "query": (query_verb.QueryRequest, query_verb.query),
+    "list_outputs": (list_outputs_verb.ListRequest, list_outputs_verb.list_outputs),
+}
+"""The class of the request, and what answers it, for each function."""
+
+
+# made: functions
 
 
 def run_command(
@@ -38,54 +65,31 @@ def run_command(
     timeout_secs: float | None = None,
     verbosity: str = "auto",
     background: bool = False,
-    acknowledge_risk: bool = False,
-    label: str = "",
     compare: str = "",
+    label: str = "",
+    acknowledge_risk: bool = False,
     store: Store | None = None,
     session: str = "",
 ) -> Reply:
-    """Run a command, capture it whole, and reply with a view of it.
+    """Run a command and reply with a view of its output.
 
     Args:
-        command: a line for the shell, or a program with its arguments, which no shell reads.
-        cwd: folder in which it runs; the current one by default.
-        timeout_secs: seconds after which it is ended with all that it started; 0 for never, None for the profile's.
-        verbosity: ``auto`` or a mode, such as ``concise``.
-        background: whether to reply at once and let the command go on.
-        acknowledge_risk: whether a destructive command is run without asking back.
-        label: a name for the output.
-        compare: ``last``, or a ref: the reply says what changed since the last run of the command, or that output.
+        command: run a command line by bash, or by sh where there is no bash.
+        cwd: run it in this folder.
+        timeout_secs: end it, and what it has started, after this time; 0 is never.
+        verbosity: show less or more of the output: silent, concise, normal, verbose or full; auto shows little of a
+            success and more of a failure.
+        background: print the ref at once and let the command go on, as for a server.
+        compare: print what changed since the run before (last) of this command, or since another one.
+        label: name the buffer, so that `list --match` finds it.
+        acknowledge_risk: run a command that destroys things without asking back.
         store: the store; that of `SIGHTLINE_HOME` by default.
         session: name of the session that asks; one for each process by default.
 
     Raises:
         SightlineError: the store cannot be opened, or its settings are wrong.
-
-    Example:
-        >>> reply = run_command("seq 1 3; exit 4")
-        >>> reply.fields["exit_code"]
-        4
-        >>> str(run_command("seq 1 3"))
-        '1\\n2\\n3\\n'
     """
-    request = run_command_verb.RunRequest(
-        command=command if isinstance(command, str) else "",
-        argv=() if isinstance(command, str) else tuple(command),
-        cwd=os.fspath(cwd),
-        timeout_secs=timeout_secs,
-        verbosity=verbosity,
-        background=background,
-        acknowledge_risk=acknowledge_risk,
-        label=label,
-        compare=compare,
-    )
-    return _answered(
-        store,
-        session,
-        run_command_verb.VERB,
-        request.logged(),
-        lambda asking: run_command_verb.run_command(asking, request),
-    )
+    return _answered("run_command", locals())
 
 
 def read_file(
@@ -96,22 +100,19 @@ def read_file(
     store: Store | None = None,
     session: str = "",
 ) -> Reply:
-    """Show a file, whole, in part or as a view; what was shown stays readable when the file changes.
+    """Show a file; for the ref of an output, do what read_output does.
 
     Args:
         path: the file to read.
-        start_line: first line wanted, from 1; 0 for the whole file.
-        end_line: last line, inclusive; 0 for the end of the file, or of the profile's window.
+        start_line: show lines from this one on.
+        end_line: show lines up to this one.
         store: the store; that of `SIGHTLINE_HOME` by default.
         session: name of the session that asks; one for each process by default.
 
     Raises:
         SightlineError: the store cannot be opened, or its settings are wrong.
     """
-    request = read_file_verb.FileRequest(os.fspath(path), start_line, end_line)
-    return _answered(
-        store, session, read_file_verb.VERB, request.logged(), lambda asking: read_file_verb.read_file(asking, request)
-    )
+    return _answered("read_file", locals())
 
 
 def read_output(
@@ -125,121 +126,113 @@ def read_output(
     ignore_case: bool | None = None,
     stream: str = "",
     wait: float | None = None,
+    until: str = "",
+    verbosity: str = "",
     path: str = "",
     schema: bool = False,
-    verbosity: str = "",
-    until: str = "",
     store: Store | None = None,
     session: str = "",
 ) -> Reply:
-    """Show a captured output: its view, a part by lines, bytes, search or JSON path, or the new lines of a running one.
+    """Show a buffer, as a view or in the part that is asked for.
 
     Args:
-        ref: the output, such as ``@cmd_a1b2c3`` or ``@last``.
-        lines: ``"42-80"``, ``"42"`` or ``"42-"``.
-        offset: byte at which the page begins.
-        limit: bytes of the page; None for the profile's number.
-        search: a regular expression, or plain text if it is not a valid one.
-        context: lines shown around each match.
-        ignore_case: whether letters match in either case; None for the profile's choice.
-        stream: ``out``, ``err`` or ``all``, instead of the ref's.
-        wait: seconds to wait for a running output: for its end, or for new lines and 2 s of quiet after them.
-        path: a JSON path such as ``$.items[0].name``.
-        schema: whether the skeleton of a JSON text is wanted.
-        verbosity: ``auto`` or a mode, for the view; empty for the profile's choice.
-        until: a regular expression; the wait then ends when a line matches it.
+        ref: the output: @last or @cmd_a1b2c3; @cmd_a1b2c3.err is its standard error, @cmd_a1b2c3:10-40 some of its
+            lines.
+        lines: show lines A to B, counted from 1.
+        offset: show a page of bytes that begins at byte N, for output whose lines are very long.
+        limit: show at most N bytes in that page (default 40,960).
+        search: show the lines that match this regular expression; what is not a valid one is looked for as text.
+        context: also show N lines before and after each match.
+        ignore_case: search without regard to capital and small letters, as most profiles do anyway.
+        stream: show this stream: out, err, or all, which is both in the order they came.
+        wait: wait up to this long for a running command to end, or to write lines and be quiet for 2 s.
+        until: wait until a line matches, however quiet the command is.
+        verbosity: show less or more in the view: silent, concise, normal, verbose, full or auto.
+        path: show the value at this path of a JSON result, such as '$.items[0].name'.
+        schema: show the structure of a JSON result: types instead of values, one item instead of all.
         store: the store; that of `SIGHTLINE_HOME` by default.
         session: name of the session that asks; one for each process by default.
 
     Raises:
         SightlineError: the store cannot be opened, or its settings are wrong.
-
-    Example:
-        >>> ref = run_command("seq 1 5000").ref
-        >>> print(read_output(ref, lines="4000-4001").text, end="")
-        4000
-        4001
     """
-    request = read_output_verb.ReadRequest(
-        ref, lines, offset, limit, search, context, ignore_case, stream, wait, path, schema, verbosity, until
-    )
-    return _answered(
-        store,
-        session,
-        read_output_verb.VERB,
-        request.logged(),
-        lambda asking: read_output_verb.read_output(asking, request),
-    )
+    return _answered("read_output", locals())
 
 
-def query(pipeline: str, *, store: Store | None = None, session: str = "") -> Reply:
-    """Ask a question of captured outputs with ordinary Unix filters, which can only read.
+def query(
+    pipeline: str,
+    *,
+    store: Store | None = None,
+    session: str = "",
+) -> Reply:
+    """Ask a question of captured outputs.
 
     Args:
-        pipeline: such as ``grep FAILED @last | sort | uniq -c``.
+        pipeline: the programs and the refs they read, in quotes as one argument.
         store: the store; that of `SIGHTLINE_HOME` by default.
         session: name of the session that asks; one for each process by default.
 
     Raises:
         SightlineError: the store cannot be opened, or its settings are wrong.
-
-    Example:
-        >>> ref = run_command("seq 1 5000").ref
-        >>> query(f"grep -c 7 {ref}").text
-        '1355\\n'
     """
-    request = query_verb.QueryRequest(pipeline)
-    return _answered(
-        store, session, query_verb.VERB, request.logged(), lambda asking: query_verb.query(asking, request)
-    )
+    return _answered("query", locals())
 
 
 def list_outputs(
     match: str = "",
     *,
     captured_by: str = "",
-    limit: int = LIMIT,
+    limit: int = 20,
+    project: str | os.PathLike[str] = "",
     mine: bool = False,
     store: Store | None = None,
     session: str = "",
 ) -> Reply:
-    """List outputs, a line each, the most recently used first; with ``match``, those that match best.
+    """List buffers, or the calls of a session, a line each.
 
     Args:
-        match: words that command, ref or label must resemble.
-        captured_by: name of the session that captured them; all by default.
-        limit: how many at most.
-        mine: whether to list the calls of the session that asks, and its answers, newest first.
+        match: only outputs that match these words and filters.
+        captured_by: list only outputs that this session captured.
+        limit: list at most N (default 20).
+        project: list only outputs of the project that this folder belongs to.
+        mine: list instead the questions that this session has asked, and their answers.
         store: the store; that of `SIGHTLINE_HOME` by default.
         session: name of the session that asks; one for each process by default.
 
     Raises:
         SightlineError: the store cannot be opened, or its settings are wrong.
     """
-    request = list_outputs_verb.ListRequest(match, captured_by, limit, mine=mine)
-    return _answered(
-        store,
-        session,
-        list_outputs_verb.VERB,
-        request.logged(),
-        lambda asking: list_outputs_verb.list_outputs(asking, request),
-    )
+    return _answered("list_outputs", locals())
 
 
-def _answered(
-    store: Store | None, session: str, verb: str, request: dict[str, Any], ask: Callable[[Asker], Reply]
-) -> Reply:
-    """Call a verb, and deliver its reply."""
-    store = store or _opened.store()
+# end
+
+
+def _answered(verb: str, given: dict[str, Any]) -> Reply:
+    """Call a verb with the arguments of its function, and deliver its reply."""
+    store, session = given.pop("store") or _opened.store(), given.pop("session")
+    request_class, answer = VERBS[verb]
+    request = request_class(**_fields(given))
     store.obey_settings()
     asking = Asker(store, _opened.session(session), _call, load_profile(store.settings.profile))
     try:
-        reply = ask(asking)
+        reply = answer(asking, request)
     except SightlineError as error:
-        reply = error_reply(error, verb, request)
+        reply = error_reply(error, verb, request.logged())
     sent: list[str] = []
     deliver(asking, reply, render_text, sent.append)
     return reply._replace(sent=sent[0])
+
+
+def _fields(given: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments as the verb takes them: a path as text, a program with its arguments as ``argv``."""
+    fields = {
+        "session" if name == "captured_by" else name: os.fspath(value) if isinstance(value, os.PathLike) else value
+        for name, value in given.items()
+    }
+    if not isinstance(fields.get("command", ""), str):
+        fields["argv"] = tuple(fields.pop("command"))
+    return fields
 
 
 def _call(verb: str, **arguments: Any) -> str:

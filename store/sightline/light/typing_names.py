@@ -9,10 +9,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable as Callable
     from collections.abc import Collection as Collection
+    from collections.abc import Container as Container
     from collections.abc import Iterable as Iterable
     from collections.abc import Iterator as Iterator
     from collections.abc import Mapping as Mapping
     from collections.abc import Sequence as Sequence
+    from typing import Annotated as Annotated
     from typing import Any as Any
     from typing import BinaryIO as BinaryIO
     from typing import Generic as Generic
@@ -24,10 +26,14 @@ if TYPE_CHECKING:
     from typing import cast as cast
     from typing import overload as overload
 else:
-    from _collections_abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence  # noqa: F401
+    from _collections_abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence  # noqa: F401
 
     class Any:
         pass
+
+    class Annotated:
+        def __class_getitem__(cls, given):
+            return given  # the type, and what is said of it
 
     class Protocol:
         __slots__ = ()

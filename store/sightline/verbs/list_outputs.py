@@ -8,13 +8,13 @@ from sightline.base.project import Project, find_project, known_project, project
 from sightline.base.records import Buffer, StreamInfo
 from sightline.light.late_imports import late_modules
 from sightline.light.named_tuple import NamedTuple
-from sightline.light.typing_names import Any, Iterator, Sequence
+from sightline.light.typing_names import Annotated, Any, Iterator, Sequence
 from sightline.log.call_names import call_name, left_out_of_path
 from sightline.log.views import Shows
 from sightline.shape.segments import Segment
 from sightline.shape.summary import human_bytes, human_seconds, one_line
 from sightline.store import ListFacts, Narrowed, Narrowing, Reading
-from sightline.verbs.argument_limits import refuse_overlong
+from sightline.verbs.arguments import LONGEST_NAME, LONGEST_PATH, Argument, refuse_overlong
 from sightline.verbs.asker import Asker
 from sightline.verbs.printable_text import printable
 from sightline.verbs.reply import Reply, in_order, state_in_words
@@ -34,21 +34,40 @@ _PAGE_BUFFERS = 1_000  # of which only what is matched is read
 
 
 class ListRequest(NamedTuple):
-    """The arguments of list_outputs.
+    """The arguments of list_outputs; ``match`` also takes the filters of `sightline.audit.buffer_filter`."""
 
-    Attributes:
-        match: words that command, ref or label must resemble, and filters of `sightline.audit.buffer_filter`.
-        session: name of the session that captured them.
-        limit: most buffers to list.
-        project: a folder of the project in which they were captured.
-        mine: whether to list the calls of the asking session instead, newest first.
-    """
-
-    match: str = ""
-    session: str = ""
-    limit: int = LIMIT
-    project: str = ""
-    mine: bool = False
+    match: Annotated[
+        str,
+        Argument(
+            "only outputs that match these words and filters",
+            "TEXT",
+            "words that command, ref or label resemble",
+            longest=LONGEST_PATH,
+        ),
+    ] = ""
+    session: Annotated[
+        str,
+        Argument(
+            "list only outputs that this session captured",
+            "SESSION",
+            "only what this session captured",
+            longest=LONGEST_NAME,
+        ),
+    ] = ""
+    limit: Annotated[
+        int, Argument(f"list at most N (default {LIMIT})", "N", f"how many (default {LIMIT})", least=1)
+    ] = LIMIT
+    project: Annotated[
+        str,
+        Argument("list only outputs of the project that this folder belongs to", "DIR", longest=LONGEST_PATH),
+    ] = ""
+    mine: Annotated[
+        bool,
+        Argument(
+            "list instead the questions that this session has asked, and their answers",
+            agent="your own past calls instead",
+        ),
+    ] = False
 
     def logged(self) -> dict[str, Any]:
         """Return the given arguments, for the audit log."""
@@ -57,7 +76,7 @@ class ListRequest(NamedTuple):
 
 def list_outputs(asking: Asker, request: ListRequest) -> Reply:
     """List buffers, or the calls of a session, a line each. Raises UsageError for a limit below 1."""
-    refuse_overlong(request._asdict())
+    refuse_overlong(request)
     if request.mine:
         return _calls(asking, request)
     buffers, unsure = find_buffers_and_reach(asking.store, request)

@@ -6,9 +6,9 @@ from sightline.base.errors import BadRange, StoreFailed, UsageError
 from sightline.base.refs import looks_like_a_ref
 from sightline.capture.file import capture_file, open_exactly, open_regular
 from sightline.light.named_tuple import NamedTuple
-from sightline.light.typing_names import TYPE_CHECKING, Any
+from sightline.light.typing_names import TYPE_CHECKING, Annotated, Any
 from sightline.store import Target
-from sightline.verbs.argument_limits import refuse_overlong
+from sightline.verbs.arguments import LONGEST_PATH, Argument, refuse_overlong
 from sightline.verbs.asker import Asker
 from sightline.verbs.file_view import OUTLINED_LINES, Called, fields_of, is_binary, reply_from, reply_of
 from sightline.verbs.line_pieces import beyond, lines_of, page_of
@@ -29,15 +29,17 @@ class FileRequest(NamedTuple):
     """The arguments of read_file.
 
     Attributes:
-        path: the file to read.
-        start_line: first line wanted, from 1; 0 for the whole file.
-        end_line: last line, inclusive; 0 for the end of the file, or of the profile's window.
+        start_line: 0 for the whole file.
+        end_line: 0 for the end of the file, or of the profile's window.
         exact: whether the path was approved as it is, so that no symbolic link may be followed.
     """
 
-    path: str
-    start_line: int = 0
-    end_line: int = 0
+    path: Annotated[
+        str,
+        Argument("the file to read", "FILE", "absolute, or relative to the working directory", longest=LONGEST_PATH),
+    ]
+    start_line: Annotated[int, Argument("show lines from this one on", "A", "first line, from 1", least=1)] = 0
+    end_line: Annotated[int, Argument("show lines up to this one", "B", "last line, inclusive", least=1)] = 0
     exact: bool = False
 
     def logged(self) -> dict[str, Any]:
@@ -57,7 +59,7 @@ def read_file(asking: Asker, request: FileRequest) -> Reply:
         FileNotReadable: there is no such file, or it cannot be read.
         BadRange: the lines do not exist.
     """
-    refuse_overlong(request._asdict())
+    refuse_overlong(request)
     if names_output(asking, request.path):
         lines = (
             f"{max(request.start_line, 1)}-{request.end_line or ''}" if request.start_line or request.end_line else ""

@@ -6,14 +6,21 @@ from sightline.base.records import joined_notes, stream_of
 from sightline.base.refs import parse_lines, parse_ref
 from sightline.light.late_imports import late_modules
 from sightline.light.named_tuple import NamedTuple
-from sightline.light.typing_names import TYPE_CHECKING, Any, Collection
+from sightline.light.typing_names import TYPE_CHECKING, Annotated, Any, Collection
 from sightline.log.views import Shows, parts_of, shown_of
 from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.shape.clean import clean_text
 from sightline.shape.segments import Segment, join_segments
 from sightline.store import Target
-from sightline.verbs.argument_limits import refuse_overlong
-from sightline.verbs.asker import Asker, is_pasteable
+from sightline.verbs.arguments import (
+    LONGEST_PATH,
+    LONGEST_PATTERN,
+    LONGEST_WORD,
+    VERBOSITIES,
+    Argument,
+    refuse_overlong,
+)
+from sightline.verbs.asker import LONGEST_REF, Asker, is_pasteable
 from sightline.verbs.command_view import command_reply, ending_of
 from sightline.verbs.file_facts import telling_changes
 from sightline.verbs.reply import Reply, fitting, in_order, settled_reply
@@ -41,37 +48,112 @@ _STREAMS = ("out", "err", "all")
 
 
 class ReadRequest(NamedTuple):
-    """The arguments of read_output.
+    """The arguments of read_output."""
 
-    Attributes:
-        ref: the buffer, with or without a stream and a range.
-        lines: ``"42-80"``, ``"42"`` or ``"42-"``.
-        offset: byte at which the page begins.
-        limit: bytes of the page; None for the profile's number.
-        search: a regular expression, or plain text if it is not a valid one.
-        context: lines shown around each match.
-        ignore_case: whether letters match in either case; None for the profile's choice.
-        stream: ``out``, ``err`` or ``all``, instead of the ref's.
-        wait: seconds to wait for a running buffer: for its end, or for new lines and 2 s of quiet after them.
-        path: a JSON path such as ``$.items[0].name``.
-        schema: whether the skeleton of a JSON text is wanted.
-        verbosity: ``auto`` or a mode, for the view; empty for the profile's choice.
-        until: a regular expression; the wait then ends when a line matches it.
-    """
-
-    ref: str
-    lines: str = ""
-    offset: int | None = None
-    limit: int | None = None
-    search: str = ""
-    context: int = 0
-    ignore_case: bool | None = None
-    stream: str = ""
-    wait: float | None = None
-    path: str = ""
-    schema: bool = False
-    verbosity: str = ""
-    until: str = ""
+    ref: Annotated[
+        str,
+        Argument(
+            "the output: @last or @cmd_a1b2c3; @cmd_a1b2c3.err is its standard error, @cmd_a1b2c3:10-40 some of its "
+            "lines",
+            "REF",
+            "such as @cmd_a1b2c3, @cmd_a1b2c3.err, @file_…, @tool_…, @last",
+            longest=LONGEST_REF,
+        ),
+    ]
+    lines: Annotated[
+        str,
+        Argument("show lines A to B, counted from 1", "A-B", '"42-80", "42" or "42-"', longest=LONGEST_WORD),
+    ] = ""
+    offset: Annotated[
+        int | None,
+        Argument(
+            "show a page of bytes that begins at byte N, for output whose lines are very long",
+            "N",
+            "first byte, from 0",
+            least=0,
+        ),
+    ] = None
+    limit: Annotated[
+        int | None,
+        Argument(
+            f"show at most N bytes in that page (default {DEFAULT.reading.page_bytes:,})",
+            "N",
+            f"bytes (default {DEFAULT.reading.page_bytes})",
+            least=1,
+        ),
+    ] = None
+    search: Annotated[
+        str,
+        Argument(
+            "show the lines that match this regular expression; what is not a valid one is looked for as text",
+            "PATTERN",
+            "regular expression; gives matching lines with numbers and the true total",
+            longest=LONGEST_PATTERN,
+        ),
+    ] = ""
+    context: Annotated[
+        int,
+        Argument("also show N lines before and after each match", "N", "lines around each match", least=0, most=100),
+    ] = 0
+    ignore_case: Annotated[
+        bool | None,
+        Argument(
+            "search without regard to capital and small letters, as most profiles do anyway",
+            agent="of a search; default true",
+            other=("--case", "search for capital and small letters as typed, so that Error does not match error"),
+        ),
+    ] = None
+    stream: Annotated[
+        str,
+        Argument(
+            "show this stream: out, err, or all, which is both in the order they came",
+            "STREAM",
+            "instead of the ref's",
+            choices=_STREAMS,
+            longest=LONGEST_WORD,
+        ),
+    ] = ""
+    wait: Annotated[
+        float | None,
+        Argument(
+            "wait up to this long for a running command to end, or to write lines and be quiet for 2 s",
+            "SECONDS",
+            "seconds to wait for the end, a match of until, or new lines and 2 s of quiet",
+            least=0,
+            most=50,
+        ),
+    ] = None
+    until: Annotated[
+        str,
+        Argument(
+            "wait until a line matches, however quiet the command is",
+            "PATTERN",
+            "regular expression: wait for a line that matches, however quiet it is",
+            longest=LONGEST_PATTERN,
+        ),
+    ] = ""
+    verbosity: Annotated[
+        str,
+        Argument(
+            "show less or more in the view: silent, concise, normal, verbose, full or auto",
+            "MODE",
+            "of the view",
+            choices=VERBOSITIES,
+            longest=LONGEST_WORD,
+        ),
+    ] = ""
+    path: Annotated[
+        str,
+        Argument(
+            "show the value at this path of a JSON result, such as '$.items[0].name'",
+            "JSONPATH",
+            "into JSON: $.items[0].name, $.items[-3:]",
+            longest=LONGEST_PATH,
+        ),
+    ] = ""
+    schema: Annotated[
+        bool, Argument("show the structure of a JSON result: types instead of values, one item instead of all")
+    ] = False
 
     @property
     def alone(self) -> bool:
@@ -94,7 +176,7 @@ def read_output(asking: Asker, request: ReadRequest) -> Reply:
         BadRange: the lines or bytes do not exist. UsageError: the arguments do not go together.
         BadPath, NotFound: the path is not supported, or leads to nothing.
     """
-    refuse_overlong(request._asdict())
+    refuse_overlong(request)
     if "…" in request.ref and request.alone and (path := markers.pasted_path(request.ref)):
         request = request._replace(path=path)
     _check(request)

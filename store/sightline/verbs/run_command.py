@@ -14,14 +14,15 @@ from sightline.capture.recorder import LEFT_BEHIND, Echo
 from sightline.light.json_text import dumps, loads
 from sightline.light.late_imports import late_modules
 from sightline.light.named_tuple import NamedTuple
-from sightline.light.typing_names import TYPE_CHECKING, Any, Callable
+from sightline.light.typing_names import TYPE_CHECKING, Annotated, Any, Callable
 from sightline.log.views import Shows
 from sightline.settings.config import working_directory
 from sightline.shape.budgets import budget_for
 from sightline.shape.segments import Segment
+from sightline.shell_words import LONGEST_COMMAND
 from sightline.store import cause_of
-from sightline.verbs.argument_limits import refuse_overlong
-from sightline.verbs.asker import Asker
+from sightline.verbs.arguments import LONGEST_NAME, LONGEST_PATH, VERBOSITY, Argument, refuse_overlong
+from sightline.verbs.asker import LONGEST_REF, Asker
 from sightline.verbs.command_view import Ending, command_reply, ending_of
 from sightline.verbs.reply import Reply, fault, in_order
 from sightline.verbs.safety import reason_to_confirm
@@ -55,26 +56,62 @@ class RunRequest(NamedTuple):
     """The arguments of run_command.
 
     Attributes:
-        command: a command line for the shell; empty if ``argv`` is given.
-        argv: a program and its arguments, to run without a shell.
-        cwd: working directory; the caller's by default.
-        timeout_secs: seconds after which the process group is ended; 0 for never, None for the profile's number.
-        verbosity: ``auto`` or a mode.
-        background: whether to reply at once and let the command go on.
-        acknowledge_risk: whether to run a destructive command without asking back.
-        label: a name for the buffer.
-        compare: ``last``, or a ref, to be shown what changed since that run instead of a view.
+        argv: a program and its arguments, to run without a shell; then there is no ``command``.
+        timeout_secs: 0 for never, None for the profile's number.
     """
 
-    command: str = ""
+    command: Annotated[
+        str,
+        Argument(
+            "run a command line by bash, or by sh where there is no bash",
+            "STRING",
+            "for bash; or an @ack_ token, which confirms",
+            option="-c",
+            longest=LONGEST_COMMAND,
+            hint="write it to a file, and run that: bash FILE",
+        ),
+    ] = ""
     argv: tuple[str, ...] = ()
-    cwd: str = ""
-    timeout_secs: float | None = None
-    verbosity: str = "auto"
-    background: bool = False
-    acknowledge_risk: bool = False
-    label: str = ""
-    compare: str = ""
+    cwd: Annotated[
+        str, Argument("run it in this folder", "FOLDER", "working directory", option="-C", longest=LONGEST_PATH)
+    ] = ""
+    timeout_secs: Annotated[
+        float | None,
+        Argument(
+            "end it, and what it has started, after this time; 0 is never",
+            "SECONDS",
+            "ends it after so long (default 600; 0: never)",
+            option="--timeout",
+            least=0,
+        ),
+    ] = None
+    verbosity: Annotated[str, VERBOSITY] = "auto"
+    background: Annotated[
+        bool,
+        Argument(
+            "print the ref at once and let the command go on, as for a server",
+            agent="answer at once with the ref and let it go on",
+        ),
+    ] = False
+    compare: Annotated[
+        str,
+        Argument(
+            "print what changed since the run before (last) of this command, or since another one",
+            "REF",
+            "last: answer with what changed since the last run of this command",
+            longest=LONGEST_REF,
+        ),
+    ] = ""
+    label: Annotated[
+        str, Argument("name the buffer, so that `list --match` finds it", "TEXT", longest=LONGEST_NAME)
+    ] = ""
+    acknowledge_risk: Annotated[
+        bool,
+        Argument(
+            "run a command that destroys things without asking back",
+            agent="run a destructive command without asking back",
+        ),
+    ] = False
 
     @property
     def line(self) -> str:
@@ -123,7 +160,7 @@ def run_command(asking: Asker, request: RunRequest, doorway: Doorway | None = No
     Raises:
         UsageError: the arguments do not go together. SightlineError: nothing was run.
     """
-    refuse_overlong(request._asdict())
+    refuse_overlong(request)
     if not request.line.strip():
         raise UsageError("no command was given", f"give one, such as: {asking.calls(VERB, command='ls -l')}")
     is_kill = request.command.lstrip().startswith("kill") and "@" in request.command

@@ -3,7 +3,8 @@
 import os
 
 from sightline.base.errors import UsageError
-from sightline.doors.terminal.arguments import VERBOSITY_HELP, CommandParser, Namespace, command_parser
+from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
+from sightline.verbs.arguments import VERBOSITY
 
 
 def parser(name: str) -> CommandParser:
@@ -28,7 +29,7 @@ def parser(name: str) -> CommandParser:
         help="say how that command ended; otherwise only the output tells whether it failed",
     )
     made.add_argument("--label", default="", metavar="TEXT", help="name the buffer, so that `list --match` finds it")
-    made.add_argument("--verbosity", default="auto", metavar="LEVEL", help=VERBOSITY_HELP)
+    made.add_argument("--verbosity", default="auto", metavar="LEVEL", help=VERBOSITY.help)
     made.add_argument(
         "--tool",
         default="",

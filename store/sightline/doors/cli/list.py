@@ -2,12 +2,19 @@
 
 import os
 
-from sightline.doors.terminal.arguments import CommandParser, Namespace, add_store, command_parser
+from sightline.doors.terminal.arguments import (
+    CommandParser,
+    Namespace,
+    add_arguments,
+    add_store,
+    command_parser,
+    request_of,
+)
 from sightline.doors.terminal.output import Door, json_text, write_err, write_out
 from sightline.log.views import Shows
 from sightline.shape.segments import Segment
 from sightline.verbs.delivery import deliver
-from sightline.verbs.list_outputs import LIMIT, VERB, ListRequest, as_data, find_buffers_and_reach, list_outputs
+from sightline.verbs.list_outputs import VERB, ListRequest, as_data, find_buffers_and_reach, list_outputs
 from sightline.verbs.reply import Reply
 
 
@@ -24,14 +31,7 @@ def parser(name: str) -> CommandParser:
         "sightline list --store fleet --host 'ci-*' --failed --since 1d",
     )
     add_narrowing(made)
-    made.add_argument("--session", default="", metavar="SESSION", help="list only outputs that this session captured")
-    made.add_argument(
-        "--project", default="", metavar="DIR", help="list only outputs of the project that this folder belongs to"
-    )
-    made.add_argument(
-        "--mine", action="store_true", help="list instead the questions that this session has asked, and their answers"
-    )
-    made.add_argument("--limit", type=int, default=LIMIT, metavar="N", help=f"list at most N (default {LIMIT})")
+    add_arguments(made, ListRequest, without=("match",))
     add_store(made)
     return made
 
@@ -60,9 +60,7 @@ def match_of(given: Namespace) -> str:
 def main(given: Namespace) -> int:
     """Run the command, and return its exit code."""
     project = os.path.realpath(given.project) if given.project else ""
-    request = ListRequest(
-        match=match_of(given), session=given.session, limit=given.limit, project=project, mine=given.mine
-    )
+    request = request_of(ListRequest, given, match=match_of(given), project=project)
     door = Door(given)
 
     def as_json() -> Reply:

@@ -8,12 +8,12 @@ from sightline.base.refs import format_ref
 from sightline.capture.command import CommandCapture
 from sightline.doors.terminal.arguments import (
     REMAINDER,
-    VERBOSITY_HELP,
     CommandParser,
     Namespace,
+    add_arguments,
     after_dashes,
     command_parser,
-    seconds,
+    request_of,
 )
 from sightline.doors.terminal.output import Door, dim, log_streamed, passing_on, write_err
 from sightline.light.late_imports import late_modules
@@ -45,36 +45,8 @@ def parser(name: str) -> CommandParser:
         profile=True,
         usage="[options] (-c STRING | -- PROGRAM ARGUMENT…)",
     )
-    made.add_argument(
-        "-c",
-        dest="command",
-        default="",
-        metavar="STRING",
-        help="run a command line by bash, or by sh where there is no bash",
-    )
-    made.add_argument("-C", dest="cwd", metavar="FOLDER", default="", help="run it in this folder")
-    made.add_argument(
-        "--timeout",
-        type=seconds,
-        default=0,
-        metavar="SECONDS",
-        help="end it, and what it has started, after this time; 0 is never",
-    )
-    made.add_argument("--verbosity", default="auto", metavar="LEVEL", help=VERBOSITY_HELP)
-    made.add_argument(
-        "--background", action="store_true", help="print the ref at once and let the command go on, as for a server"
-    )
-    made.add_argument(
-        "--compare",
-        default="",
-        metavar="REF",
-        help="print what changed since the run before (last) of this command, or since another one",
-    )
-    made.add_argument("--label", default="", metavar="TEXT", help="name the buffer, so that `list --match` finds it")
+    add_arguments(made, RunRequest)
     made.add_argument("--quiet", action="store_true", help="print only the view, on a terminal too")
-    made.add_argument(
-        "--acknowledge-risk", action="store_true", help="run a command that destroys things without asking back"
-    )
     made.add_argument(
         "argv",
         nargs=REMAINDER,
@@ -106,17 +78,7 @@ def _request(given: Namespace) -> RunRequest:
         raise UsageError(
             "give a command: either -c STRING or -- PROGRAM ARGUMENT…", "such as sightline run -- make test"
         )
-    return RunRequest(
-        command=given.command,
-        argv=tuple(argv),
-        cwd=given.cwd,
-        timeout_secs=given.timeout,
-        verbosity=given.verbosity,
-        background=given.background,
-        acknowledge_risk=given.acknowledge_risk,
-        label=given.label,
-        compare=given.compare,
-    )
+    return request_of(RunRequest, given, argv=tuple(argv), timeout_secs=given.timeout_secs or 0)  # people wait
 
 
 def _doorway(request: RunRequest, **more: Any) -> Doorway:

@@ -5,7 +5,8 @@ else, such as help and what is wrong, goes to the parser of `argparse` that is t
 because loading and making that takes as long as half of `python -c pass`.
 """
 
-from sightline.light.typing_names import TYPE_CHECKING, Any, Callable, NoReturn, Sequence
+from sightline.light.typing_names import TYPE_CHECKING, Any, Callable, Container, NoReturn, Sequence, TypeVar
+from sightline.verbs.arguments import FLAG, NUMBER, WHOLE, arguments_of
 
 if TYPE_CHECKING:
     import argparse
@@ -16,12 +17,10 @@ REMAINDER, SUPPRESS = "...", "==SUPPRESS=="
 YES_OR_NO = "BooleanOptionalAction"
 """The action of an option that has a second form with ``no-`` before its name; the class of `argparse` for it."""
 
-VERBOSITY_HELP = (
-    "show less or more of the output: silent, concise, normal, verbose or full; auto shows little of a success and "
-    "more of a failure"
-)
-
 _OF_PLAIN_OPTIONS = {"default", "help", "metavar", "dest", "type", "choices", "required"}
+
+
+Made = TypeVar("Made")
 
 
 class Namespace:
@@ -229,6 +228,50 @@ def command_parser(
     return made
 
 
+def add_arguments(made: CommandParser, request: Any, *, without: Container[str] = ()) -> None:
+    """Declare the arguments of a verb, as words and options.
+
+    Args:
+        made: the parser.
+        request: the class of the verb's request.
+        without: names of arguments that the command takes in another way.
+    """
+    for one in arguments_of(request):
+        if one.name in without:
+            continue
+        how: dict[str, Any] = {"help": one.said.help}
+        if one.option:
+            how["dest"] = one.name
+        if one.kind == FLAG:
+            owner = made.add_mutually_exclusive_group() if one.said.other else made
+            if one.said.other:
+                option, told = one.said.other
+                owner.add_argument(option, dest=_NOT + one.name, action="store_true", help=told)
+            owner.add_argument(one.option, action="store_true", **how)
+            continue
+        if one.option:
+            how["default"] = one.default
+        if one.kind in _TYPES:
+            how["type"] = _TYPES[one.kind]
+        made.add_argument(one.option or one.name, metavar=one.said.metavar, **how)
+
+
+def request_of(request: Callable[..., Made], given: Namespace, **more: Any) -> Made:
+    """Return a verb's request with the arguments that a command line gave.
+
+    Args:
+        request: the class of the request.
+        given: the words and options, declared by `add_arguments`.
+        more: fields that the command gives by itself, also in place of options.
+    """
+    values = vars(given)
+    found = {one.name: values[one.name] for one in arguments_of(request) if one.name in values}
+    for one in arguments_of(request):
+        if one.said.other and one.name in found:
+            found[one.name] = found[one.name] or (False if values[_NOT + one.name] else None)
+    return request(**{**found, **more})
+
+
 def add_store(made: CommandParser) -> None:
     """Declare the options of a command that can read the outputs that many hosts have shipped."""
     made.add_argument(
@@ -256,3 +299,7 @@ def seconds(text: str) -> float:
     if not 0 <= value < float("inf"):
         raise ValueError("it is a number of seconds from 0 on")
     return value
+
+
+_NOT = "not "  # before the name of a flag, for the option that says no
+_TYPES: dict[str, Callable[[str], Any]] = {WHOLE: int, NUMBER: seconds}

@@ -5,7 +5,14 @@ Each byte of these texts stands in the context of every agent that uses the serv
 
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any, Sequence
+from sightline.verbs.arguments import arguments_of
+from sightline.verbs.arguments import schema_of as properties_of
+from sightline.verbs.list_outputs import ListRequest
 from sightline.verbs.next_call import TOOLS
+from sightline.verbs.query import QueryRequest
+from sightline.verbs.read_file import FileRequest
+from sightline.verbs.read_output import ReadRequest
+from sightline.verbs.run_command import RunRequest
 
 PATIENCE_SECONDS = 50.0
 """After so long a call for a command is answered with ``running``; clients wait no longer than 60 s."""
@@ -36,34 +43,19 @@ class Options(NamedTuple):
 _LARGEST_REPLY_CHARACTERS = 65_536  # clients that read this leave replies of that size whole
 
 
-_VERBOSITIES = ["auto", "silent", "concise", "normal", "verbose", "full"]
-
-
-def _text(description: str, **more: Any) -> dict[str, Any]:
-    return {"type": "string", "description": description, **more}
-
-
-def _whole(description: str, least: int, **more: Any) -> dict[str, Any]:
-    return {"type": "integer", "description": description, "minimum": least, **more}
-
-
-def _flag(description: str) -> dict[str, Any]:
-    return {"type": "boolean", "description": description}
-
-
 def _tool(
     name: str,
     title: str,
     description: str,
-    properties: dict[str, Any],
-    required: Sequence[str] = (),
-    *,
+    request: Any,
+    *needed: str,
     writes: bool = False,
     **meta: Any,
 ) -> dict[str, Any]:
-    schema: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
+    required = [*needed, *(one.name for one in arguments_of(request) if one.is_required)]
+    schema: dict[str, Any] = {"type": "object", "properties": properties_of(request), "additionalProperties": False}
     if required:
-        schema["required"] = list(required)
+        schema["required"] = required
     tool: dict[str, Any] = {
         "name": name,
         "title": title,
@@ -93,23 +85,8 @@ _DEFINED = {
             'that output. What takes long is answered with status "running" and goes on: follow it with '
             "read_output(ref, wait), end it with kill @cmd_a1b2c3. Destructive commands ask back (pending_ack). "
             "Outputs are kept until the store is full; an expired ref says how to get it again.",
-            {
-                "command": _text("for bash; or an @ack_ token, which confirms"),
-                "cwd": _text("working directory"),
-                "timeout_secs": {
-                    "type": "number",
-                    "description": "ends it after so long (default 600; 0: never)",
-                    "minimum": 0,
-                },
-                "verbosity": _text(
-                    "how much of a long output is shown; auto suits",
-                    enum=_VERBOSITIES,
-                ),
-                "background": _flag("answer at once with the ref and let it go on"),
-                "compare": _text("last: answer with what changed since the last run of this command"),
-                "acknowledge_risk": _flag("run a destructive command without asking back"),
-            },
-            ["command"],
+            RunRequest,
+            "command",
             writes=True,
             alwaysLoad=True,
             maxResultSizeChars=_LARGEST_REPLY_CHARACTERS,
@@ -119,12 +96,7 @@ _DEFINED = {
             "Read a file",
             "Read a text file. What you read is kept as it was, under a @file_ ref that stays the same while the file "
             "does. A large file comes as a view; read on by lines.",
-            {
-                "path": _text("absolute, or relative to the working directory"),
-                "start_line": _whole("first line, from 1", 1),
-                "end_line": _whole("last line, inclusive", 1),
-            },
-            ["path"],
+            FileRequest,
             maxResultSizeChars=_LARGEST_REPLY_CHARACTERS,
         ),
         _tool(
@@ -134,26 +106,7 @@ _DEFINED = {
             "bytes (offset, limit), search, JSON path, or wait for a running command: its end, a line (until), or new "
             "lines and 2 s of quiet. .err after a ref is its stderr, .all both streams in order; @last is your newest "
             "command.",
-            {
-                "ref": _text("such as @cmd_a1b2c3, @cmd_a1b2c3.err, @file_…, @tool_…, @last"),
-                "lines": _text('"42-80", "42" or "42-"'),
-                "offset": _whole("first byte, from 0", 0),
-                "limit": _whole("bytes (default 40960)", 1),
-                "verbosity": _text("of the view", enum=_VERBOSITIES),
-                "search": _text("regular expression; gives matching lines with numbers and the true total"),
-                "context": _whole("lines around each match", 0, maximum=100),
-                "ignore_case": _flag("of a search; default true"),
-                "stream": _text("instead of the ref's", enum=["out", "err", "all"]),
-                "path": _text("into JSON: $.items[0].name, $.items[-3:]"),
-                "wait": {
-                    "type": "number",
-                    "description": "seconds to wait for the end, a match of until, or new lines and 2 s of quiet",
-                    "minimum": 0,
-                    "maximum": 50,
-                },
-                "until": _text("regular expression: wait for a line that matches, however quiet it is"),
-            },
-            ["ref"],
+            ReadRequest,
             alwaysLoad=True,
             maxResultSizeChars=_LARGEST_REPLY_CHARACTERS,
         ),
@@ -164,20 +117,14 @@ _DEFINED = {
             "sed awk head tail cut wc sort uniq tr comm diff cmp join paste nl tac rev fold fmt column jq cat strings "
             "xxd od. Refs are the only files, | the only operator: no redirection, variables or substitution. At most "
             "100 lines come back; next has the following page.",
-            {"pipeline": _text("programs joined by |, with refs as files")},
-            ["pipeline"],
+            QueryRequest,
         ),
         _tool(
             "list_outputs",
             "List captured outputs",
             "List captured outputs, most recently used first: ref, exit, failures, how much you have not seen, lines, "
             "size, age, command. mine=true lists what you asked before and were told: for after a compaction.",
-            {
-                "match": _text("words that command, ref or label resemble"),
-                "session": _text("only what this session captured"),
-                "limit": _whole("how many (default 20)", 1),
-                "mine": _flag("your own past calls instead"),
-            },
+            ListRequest,
         ),
     )
 }
