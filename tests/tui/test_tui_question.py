@@ -98,7 +98,7 @@ def test_parts_are_asked_for_as_with_show(text: str, given: dict[str, object]) -
     [
         ("show x", "does not know what 'x' is"),
         ("show --lines", "--lines needs a value"),
-        ("show --wait 3", "no option --wait"),
+        ("show --width 3", "no option --width"),
         ("show --context two", "--context is a number"),
         ("show 'a", "a quote is not closed"),
         ("grep x > y", "redirection"),

@@ -23,6 +23,7 @@ from sightline.shape.segments import Segment
 from sightline.store import Reading, Target
 from sightline.verbs import query as query_verb
 from sightline.verbs import read_output as read_verb
+from sightline.verbs.arguments import written_options
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
 from sightline.verbs.reply import Reply, error_reply
@@ -80,20 +81,20 @@ def bar_call(verb: str, **arguments: Any) -> str:
     if verb == query_verb.VERB:
         return str(arguments["pipeline"])
     if verb == read_verb.VERB:
-        options = " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in arguments.items() if name != "ref")
-        return f"{SHOW} {arguments['ref']} {options}".rstrip()
+        options = written_options(read_verb.ReadRequest, arguments)
+        return " ".join([SHOW, arguments["ref"], *(_option_text(*one) for one in options)])
     return " ".join([verb, *map(str, arguments.values())])
+
+
+def _option_text(option: str, value: Any) -> str:
+    return option if value is None else f"{option} {shlex.quote(str(value))}"
 
 
 def text_of(asked: PartQuestion | QueryQuestion) -> str:
     """Write the question so that it can be typed again."""
     if isinstance(asked, QueryQuestion):
         return asked.text
-    flags = {"schema": " --schema"}
-    given = {name: value for name, value in asked.request.logged().items() if name not in ("ignore_case", *flags)}
-    told = bar_call(read_verb.VERB, **given) + (flags["schema"] if asked.request.schema else "")
-    case = asked.request.ignore_case
-    return told + ("" if case is None else " --ignore-case" if case else " --case")
+    return bar_call(read_verb.VERB, **asked.request.logged())
 
 
 def fields_text(fields: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ from sightline.pipeline.query_words import QueryWord, split
 from sightline.settings.config import working_directory
 from sightline.shell_words.lexer import WORD, Token, lexed
 from sightline.store import Reading
+from sightline.verbs.arguments import FLAG, TEXT, WHOLE, Declared, arguments_of
 from sightline.verbs.read_output import ReadRequest
 from sightline_tui.common.places import is_place
 
@@ -31,9 +32,6 @@ SHOW = "show"
 """The word that begins a call of read_output."""
 
 _LINES = re.compile(r"([0-9]{1,15})(?:([,-])([0-9]{1,15})?)?")
-_TEXTS = ("lines", "search", "path", "stream")
-_NUMBERS = ("offset", "limit", "context")
-_FLAGS = {"case": {"ignore_case": False}, "ignore-case": {"ignore_case": True}, "schema": {"schema": True}}
 _SHOW_FORMS = "show [REF] [LINES] [/PATTERN] [$.PATH] [--context N] [--stream err] [--schema] …"
 
 
@@ -149,19 +147,32 @@ def _operand(word: str) -> dict[str, Any]:
 
 
 def _option(word: str, words: Iterator[str]) -> dict[str, Any]:
-    name, equals, value = word[2:].partition("=")
-    if name in _FLAGS and not equals:
-        return _FLAGS[name]
-    if name not in _TEXTS and name not in _NUMBERS:
-        raise UsageError(f"{SHOW} has no option --{name}", _SHOW_FORMS)
+    option, equals, value = word.partition("=")
+    one = show_options().get(option)
+    if one is None or (one.kind == FLAG and equals):
+        raise UsageError(f"{SHOW} has no option {option}", _SHOW_FORMS)
+    if one.kind == FLAG:
+        return {one.name: option == one.option}
     value = value if equals else next(words, "")
     if not value:
-        raise UsageError(f"--{name} needs a value", _SHOW_FORMS)
-    if name in _TEXTS:
-        return {name: value}
-    if not value.isascii() or not value.isdigit():
-        raise UsageError(f"--{name} is a number, not {value!r}", _SHOW_FORMS)
-    return {name: int(value)}
+        raise UsageError(f"{option} needs a value", _SHOW_FORMS)
+    if one.kind == TEXT:
+        return {one.name: value}
+    pattern = _WHOLE if one.kind == WHOLE else _SECONDS
+    if not pattern.fullmatch(value):
+        raise UsageError(f"{option} is a number, not {value!r}", _SHOW_FORMS)
+    return {one.name: int(value) if one.kind == WHOLE else float(value)}
+
+
+def show_options() -> dict[str, Declared]:
+    """Return the arguments of read_output that are options, by each name of theirs."""
+    arguments = [one for one in arguments_of(ReadRequest) if one.option]
+    others = {one.said.other[0]: one for one in arguments if one.said.other}
+    return {**{one.option: one for one in arguments}, **others}
+
+
+_WHOLE = re.compile("[0-9]+")
+_SECONDS = re.compile(r"[0-9]+(?:\.[0-9]*)?")
 
 
 KEPT = 500
@@ -224,10 +235,6 @@ def later(texts: Sequence[str], beginning: str, at: int) -> int | None:
     return next((place for place in range(at + 1, len(texts)) if texts[place].startswith(beginning)), None)
 
 
-SHOW_OPTIONS = (
-    "--lines", "--search", "--context", "--case", "--ignore-case",
-    "--path", "--schema", "--stream", "--offset", "--limit",
-)  # fmt: skip
 _MOST = 30
 
 
@@ -261,7 +268,7 @@ def completions(text: str, refs: Iterable[str]) -> Completions:
     if word.startswith("@"):
         known: Iterable[str] = ["@last", *refs]
     elif word.startswith("--") and before and before[0].text == SHOW:
-        known = SHOW_OPTIONS
+        known = show_options()
     elif is_first:
         known = [*sorted(GRAMMARS), *([] if before else [SHOW])]
     else:

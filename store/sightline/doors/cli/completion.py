@@ -16,6 +16,7 @@ from sightline.base.errors import SightlineError
 from sightline.base.profile import profile_names
 from sightline.base.refs import host_of
 from sightline.doors.cli.commands import COMMANDS, command_of
+from sightline.doors.cli.inspector import parser as inspector_parser
 from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.terminal.output import write_out
 from sightline.fleet.reader import shared_opener
@@ -106,13 +107,8 @@ def grammar_for(words: list[str]) -> ArgumentParser:
     root = ArgumentParser(prog="sightline", add_help=False)
     complete = partial(_complete, address=_address(words))
     if words[0].startswith(("@", "-")):  # the inspector's own words
-        root.add_argument("ref", metavar="REF", nargs="?")
-        root.add_argument("--project", metavar="DIR", help="show what was run in that folder or repository")
-        root.add_argument("--all", action="store_true", help="show what was run in any project")
-        root.add_argument("--store", metavar="ADDRESS", help="show what many hosts have shipped to a shared place")
-        root.add_argument("--offline", action="store_true", help="with --store, use only what was read before")
+        root = inspector_parser().whole()
         root.add_argument("--version", action="store_true", help="print the version, and end")
-        root.add_argument("--help", action="store_true", help="list all commands, and end")
         complete(root)
         return root
     commands = root.add_subparsers()

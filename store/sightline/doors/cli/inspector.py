@@ -1,6 +1,40 @@
-"""The way from the command line to the inspector; no other function of the store knows the screen."""
+"""The bare command ``sightline``: opens the inspector; no other function of the store knows the screen."""
 
+import os
 from types import ModuleType
+
+from sightline.doors.terminal.arguments import CommandParser, Namespace, add_store
+from sightline.settings.config import STORE_VARIABLE
+
+
+def parser() -> CommandParser:
+    """Declare what the command takes."""
+    made = CommandParser(
+        prog="sightline",
+        usage="sightline [REF] [--project DIR | --all] [--store URL [--offline]]",
+        description="Open the inspector, in a terminal.",
+    )
+    made.add_argument("ref", nargs="?", metavar="REF", help="the output that is shown first")
+    made.add_argument("--project", metavar="DIR", help="show what was run in that folder or repository")
+    made.add_argument("--all", action="store_true", help="show what was run in any project")
+    add_store(made)
+    return made
+
+
+def main(given: Namespace) -> int:
+    """Open the inspector in this terminal, and return its exit code."""
+    opened = None
+    if given.ref and "@" not in given.ref:
+        parser().error(f"the inspector does not know {given.ref!r}")
+    if given.project == "":
+        parser().error("--project takes a folder")
+    if given.store or os.environ.get(STORE_VARIABLE):
+        from sightline.fleet.reader import shared_opener  # few commands read more than this machine's store
+
+        opened = shared_opener(given.store, offline=given.offline)
+    elif given.offline:
+        parser().error("--offline says how a shared place is read, and none is named")
+    return int(inspector().run(None, given.ref, folder=given.project or "", everything=given.all, opened=opened))
 
 
 def inspector() -> ModuleType:

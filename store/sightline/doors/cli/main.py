@@ -12,6 +12,7 @@ from sightline.doors.cli.commands import COMMANDS, GROUPS, command_of
 from sightline.doors.terminal.process_end import expect_end
 from sightline.light.typing_names import NoReturn, Sequence
 
+_NO_TERMINAL = "sightline: the inspector needs a terminal; `sightline show` and `sightline list` print instead"
 _GARBAGE_OBJECTS = 10_000  # most commands make fewer objects, and a collection takes a millisecond
 
 
@@ -141,48 +142,14 @@ def _is_for_inspector(word: str) -> bool:
 def _inspect(words: list[str]) -> int:
     if not os.isatty(1):
         if words:
-            return _wrong("the inspector needs a terminal; `sightline show` and `sightline list` print instead")
+            print(_NO_TERMINAL, file=sys.stderr)
+            return 2
         print(_overview())
         return 0
-    ref, folder, store, everything, offline = "", "", "", False, False
-    rest = iter(words)
-    for word in rest:
-        option, equals, value = word.partition("=")
-        if option == "--project":
-            folder = value if equals else next(rest, "")
-            if not folder:
-                return _wrong("--project takes a folder")
-        elif option == "--store":
-            store = value if equals else next(rest, "")
-            if not store:
-                return _wrong("--store takes an address: postgresql://reader@host/db")
-        elif word == "--offline":
-            offline = True
-        elif word == "--all":
-            everything = True
-        elif "@" in word and not ref:
-            ref = word
-        else:
-            return _wrong(f"the inspector does not know {word!r}")
     gc.disable()  # as in _call; the inspector enables it again after its first painting
-    from sightline.doors.cli.inspector import inspector  # the only way to the screen
+    from sightline.doors.cli import inspector  # only the bare command needs it
 
-    opened = None
-    if store or os.environ.get("SIGHTLINE_STORE"):
-        from sightline.fleet.reader import shared_opener  # few commands read more than this machine's store
-
-        opened = shared_opener(store, offline=offline)
-    elif offline:
-        return _wrong("--offline says how a shared place is read, and none is named")
-    return int(inspector().run(None, ref or None, folder=folder, everything=everything, opened=opened))
-
-
-def _wrong(what: str) -> int:
-    print(
-        f"sightline: {what}\n  usage: sightline [REF] [--project DIR | --all] [--store URL [--offline]]",
-        file=sys.stderr,
-    )
-    return 2
+    return inspector.main(inspector.parser().parse_args(words))
 
 
 def _overview() -> str:
