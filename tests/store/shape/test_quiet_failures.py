@@ -114,6 +114,13 @@ QUIET = {
         "2 lines report a failure: bad.c:3:5: error: 'x'",
         "undeclared",
     ),
+    "test": (
+        "tclsh till.tcl",
+        STEPS + "==== till-211 FAILED\n" + STEPS,
+        "",
+        "1 line reports a failure: ==== till-211 FAILED",
+        "till-211 FAILED",
+    ),
     "tail": (
         "make -k | tail -2000",
         STEPS + MAKE + STEPS,

@@ -253,6 +253,15 @@ def test_long_names_are_cut_from_the_left_and_a_common_beginning_is_written_once
     assert re.search(r"FAILED: …\S+/test_x\.py::test_parse \(", named)
 
 
+def test_a_heading_is_quoted_with_what_stands_below_it() -> None:
+    stack = (
+        'Traceback (most recent call last):\n  File "/srv/a.py", line 3, in load\n    weigh()\ntill.Stuck: drawer 7\n'
+    )
+    out, err = BytesSource(("weighed a crate\n" * 90 + stack).encode()), BytesSource(b"")
+    said = summary(out, err, exit_code=1, examination=Examination(out, err, "./weigh"))
+    assert said.endswith(" — Traceback (most recent call last): till.Stuck: drawer 7")
+
+
 @pytest.mark.parametrize(
     ("out", "err", "told"),
     [

@@ -96,12 +96,18 @@ STEMS = (
     b"unrecogni",
     b"unsupported",
     b"incompatible",
-    b" requires ",
+    b" require",
+    b"requested ",
+    b"needs ",
+    b"wants ",
     b"found ",  # no such thing found for; found 0 of
     b"deadline",
     b"quota",
     b"terminated",
     b"e       ",  # pytest's mark before the text of an assertion
+    b"critical",
+    b"severe",
+    b"differ",
     b"\xe2\x9c",  # begins crosses, and ticks, which the patterns exclude
 )
 """Lower-case literals; a line without any of them is not judged."""
@@ -135,6 +141,7 @@ CLASSES = (
         ("panic:", r"\bpanic:"),
         ("FAIL", r"\bFAIL(?:ED|URES?|S)?\b"),
         ("atal|FATAL|ERROR", r"\b(?:[Ff]atal|FATAL|ERROR)\b"),
+        ("CRITICAL|SEVERE", r"^(?:\S+ ){0,3}[\[(<*]{0,2}(?:CRITICAL|SEVERE)\b[\])>*]{0,2}(?:[: ]|$)(?! *\|)"),
         ("not ok", r"\bnot ok\b"),
         ("✕|✖|✗|✘|❌", r"[✕✖✗✘❌]"),
         ("fail|err|fatal", r"^\W{0,4}(?:fail(?:ed|ure)?|error|err|fatal) ?:"),
@@ -183,6 +190,8 @@ CLASSES = (
             rf"{_NO_WARNING}(?:\bno \S+ found\b|\bfound (?:0|no) |\brequires (?:(?!\brequires ).)*\b(?:but|which|not)\b"
             r"|\bdeadline exceeded\b|\bquota exceeded\b|\bterminated by\b|\bdenied\b)",
         ),
+        ("differ", rf"{_NO_WARNING}\b(?:differs?|differing|differences? (?:in|between|at|found))\b"),
+        ("requested |required |needs |wants ", r"\b(?:requested|required|needs|wants) (?:(?!\bbut\b).)*\bbut\b"),
         ("went wrong|out of memory|corrupt", r"\bwent wrong\b|\bout of memory\b|\bcorrupt(?:ed|ion)?\b"),
         ("expected", r"\bexpected\b(?:(?!\bexpected\b).)*\b(?:got|but|found|actual|received)\b"),
         ("expected|actual|received", r"^\s*(?:expected|actual|received)\b.*:"),
@@ -197,7 +206,8 @@ SEARCH = "error|fail|exception|panic|traceback|fatal|assert"
 _NONE_OF_THEM = re.compile(
     r"\b(?:0|no|none|zero|without(?: any)?) (?:\w+ )?(?:errors?|failures?|failed|exceptions?)\b"
     r"|\b(?:errors?|failures?|failed|failing|exceptions?)(?: \w+)?\s*(?:[:=]\s*)?0(?:\.0+)?%?(?![\w.%])"
-    r"|\b(?:error|failure) (?:summary|count|rate)\b",
+    r"|\b(?:error|failure) (?:summary|count|rate)\b"
+    r"|\berrors?\b[^:=]{0,30}[:=]\s*[-+]?\d+\.\d*(?:e[-+]?\d+)?\.?(?=\s*(?:[,;|)\]]|$))",
     re.IGNORECASE,
 )
 _FRAME = re.compile(
@@ -241,7 +251,7 @@ def is_frame(text: str) -> bool:
     return bool(_FRAME.match(text))
 
 
-_NONE_HAS = ("0", "no ", "none ", "zero ", "without")
+_NONE_HAS = ("0", "no ", "none ", "zero ", "without", "error:", "error =", "error=")
 _PASSED_HAS = ("ok", "OK", "PASS", "✓", "✔", "√", "passed", "none", "SUCCESS")
 _OPTION = re.compile(r"^\s*-{1,2}[A-Za-z][\w-]*(?:[ =,<\[].*?)?(?<!\s)\s{2,}\S")
 """The description of an option, as usage has it."""

@@ -71,6 +71,11 @@ _CRASH = re.compile(
 )
 """What a runtime, a compiler or npm says of what failed in it, though something else went on and ended well."""
 
+_VERDICT = re.compile(r"^(?:[=*#+>-]{2,} ?)?FAIL(?:ED|URE)?(?::| -) ?\S|[^\s\d]\S* FAILED[ !.=*#-]*$")
+"""What a runner of tests says of one of them, though it ended well."""
+
+_SAID_OF_PARTS = (_COMPLAINT, _CRASH, _VERDICT)
+
 _LOG_READERS = "bat bzcat cat dmesg docker head journalctl kubectl less more podman sed tac tail xzcat zcat zless"
 _READ_LOGS = frozenset(_LOG_READERS.split())
 
@@ -164,7 +169,7 @@ class Judgement(NamedTuple):
             return True
         if self.unknown and not self.shown:
             return verdict.rank < EXIT
-        if self.lenient and not self.shown and (_COMPLAINT.match(text) or _CRASH.match(text)):
+        if self.lenient and not self.shown and any(one.search(text) for one in _SAID_OF_PARTS):
             return True
         return (self.failed or not self.shown) and bool(_LEVEL.match(text))
 

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from sightline.light.named_tuple import NamedTuple
 from sightline.shape.clean import clean_line
 from sightline.shape.failure.ci_steps import Steps
-from sightline.shape.failure.failure_scan import Failures
+from sightline.shape.failure.classes import class_of, is_frame
+from sightline.shape.failure.failure_scan import FailureHit, Failures
 from sightline.shape.failure.judge import ECHO, EXIT, Judge
-from sightline.shape.failure.layers import STEP, in_order
+from sightline.shape.failure.layers import STEP, in_order, own_layers
 from sightline.shape.source import Source
 
 _SAYS_MUCH = 12  # letters and digits; a line with fewer is quoted with the one below it
@@ -21,7 +22,7 @@ class Reason(NamedTuple):
     Attributes:
         source: its stream.
         line: its number.
-        text: its text, with that of the line below if it says little alone.
+        text: its text, with that of a line below if it is a heading, or says little alone.
         is_failure: whether it is a failure line; else it is only the last line.
     """
 
@@ -39,22 +40,34 @@ def reason_of(streams: Sequence[tuple[Source, Failures, Steps]], judge: Judge) -
         judge: judges their lines.
     """
     first = [
-        (placed.hit.verdict.rank in (ECHO, EXIT), placed.place, number, placed.hit.line)
+        (placed.hit.verdict.rank in (ECHO, EXIT), placed.place, number, placed.hit)
         for number, (_, failures, steps) in enumerate(streams)
         for placed in in_order(failures, steps)
         if placed.hit.verdict.rank != STEP
     ]
     if not first:
         return _last_line([source for source, _, _ in streams])
-    _, _, number, line = min(first)
+    _, _, number, hit = min(first, key=lambda one: (*one[:3], one[3].line))
     source = streams[number][0]
-    lines = [one.data for one in source.lines(line, line + _BELOW_LINES)]
+    lines = [one.data for one in source.lines(hit.line, hit.line + _BELOW_LINES)]
     text = judge.telling_text(lines[0]).strip()
+    if text.endswith(":") and (said := _said_below(hit, source, judge)):
+        return Reason(source, hit.line, f"{text} {said}")
     for below in lines[1:]:
         if sum(map(str.isalnum, text)) >= _SAYS_MUCH:
             break
         text = f"{text} {judge.text(below).strip()}".rstrip()
-    return Reason(source, line, text)
+    return Reason(source, hit.line, text)
+
+
+def _said_below(hit: FailureHit, source: Source, judge: Judge) -> str:
+    """Return the line that says most of those that a heading, such as one of a stack, has below it; may be empty."""
+    lines = (line for span in own_layers(hit, source, judge)[0] for line in source.lines(*span))
+    texts = [judge.text(line.data) for line in lines if line.number > hit.line]
+    told = [text for text in texts if text.strip() and not is_frame(text)]
+    depth = min((len(text) - len(text.lstrip()) for text in told), default=0)
+    near = [text.strip() for text in told if not text[:depth].strip() and not text[depth : depth + 1].isspace()]
+    return next((text for text in near if class_of(text) >= 0), near[0] if near else "")
 
 
 def _last_line(sources: Sequence[Source]) -> Reason | None:
