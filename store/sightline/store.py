@@ -32,8 +32,8 @@ from sightline.disk.layout import Layout as Layout  # exported here, like other 
 from sightline.disk.limits import Limits
 from sightline.disk.live import marker_names
 from sightline.disk.meta import rewrite_meta
-from sightline.disk.reading import HostAlarm as HostAlarm
-from sightline.disk.reading import SharedPlace as SharedPlace
+from sightline.disk.reading import Place as Place
+from sightline.disk.reading import StatedAlarm as StatedAlarm
 from sightline.disk.reading import ToExamine as ToExamine
 from sightline.disk.rows import Listed as Listed
 from sightline.disk.rows import ListFacts as ListFacts

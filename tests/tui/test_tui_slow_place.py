@@ -8,7 +8,7 @@ import pytest
 from textual.pilot import Pilot
 
 from sightline.disk.streams import StreamReader
-from sightline.store import SharedPlace, Store
+from sightline.store import Place, Store
 from sightline_tui.common.hexdump import ROW_BYTES
 from sightline_tui.viewer.selected_lines import COPY_WAITS
 from sightline_tui.viewer.viewer import WAITS
@@ -36,7 +36,7 @@ class SlowPlace:
                 assert self.answers.wait(30)
             return read(reader, offset, length)
 
-        patch.setattr(Store, "place", property(lambda _: SharedPlace("3 hosts")))
+        patch.setattr(Store, "place", property(lambda _: Place("3 hosts")))
         patch.setattr(StreamReader, "may_wait", property(lambda reader: reader.byte_count > self.small))
         patch.setattr(StreamReader, "read", read_slowly)
 

@@ -17,7 +17,7 @@ from textual.widgets import Label
 from sightline.base.errors import StoreFailed
 from sightline.disk.index_filling import rebuild_buffers
 from sightline.disk.streams import StreamReader
-from sightline.store import SharedPlace, Store
+from sightline.store import Place, Store
 from sightline_tui.app import InspectorApp
 from sightline_tui.buffers.buffer_list import BufferList
 from sightline_tui.common.messages import StoreChanged
@@ -269,7 +269,7 @@ def test_a_slow_place_never_holds_up_a_key(store: Store, monkeypatch: pytest.Mon
         assert answers.wait(30)
         return read(*given)
 
-    monkeypatch.setattr(Store, "place", property(lambda _: SharedPlace("3 hosts")))
+    monkeypatch.setattr(Store, "place", property(lambda _: Place("3 hosts")))
     monkeypatch.setattr(opened_output, "open_reader", open_slowly)
 
     async def body() -> None:

@@ -3,7 +3,7 @@
 import sys
 
 from sightline.base.errors import SightlineError
-from sightline.fleet.reader import shared_opener
+from sightline.log.store_kinds import opener_of
 from sightline_tui.start import run
 
 READ_ONLY = "--read-only"
@@ -13,7 +13,7 @@ def main(words: list[str]) -> int:
     """Open the inspector on the usual store; the exit code."""
     try:
         refs = [word for word in words if word != READ_ONLY]
-        opened = shared_opener("", offline=False)
+        opened = opener_of()
         return run(None, refs[0] if refs else None, read_only=READ_ONLY in words, opened=opened)
     except SightlineError as error:
         print(f"sightline: {error.message}\n  {error.hint}", file=sys.stderr)

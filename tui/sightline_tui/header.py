@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sightline.settings.config import Settings
 from sightline.shape.summary import human_bytes
-from sightline.store import SharedPlace
+from sightline.store import Place
 from sightline_tui.common.bar import Bar
 from sightline_tui.common.messages import StoreCounted
 from sightline_tui.common.phrases import MARKS, counted
@@ -23,7 +23,7 @@ _DOT = StripPart("  ·  ", "dim")
 class Header(Bar):
     """The top row. What matters most stands first, so that a narrow screen leaves out what matters least."""
 
-    def __init__(self, settings: Settings, scope: str, place: Callable[[], SharedPlace | None] = lambda: None) -> None:
+    def __init__(self, settings: Settings, scope: str, place: Callable[[], Place | None] = lambda: None) -> None:
         super().__init__(id="header")
         self._place = place
         self._scope = scope

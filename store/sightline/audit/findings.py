@@ -20,7 +20,7 @@ from sightline.base.project import ALL
 from sightline.base.records import Buffer
 from sightline.base.refs import format_ref
 from sightline.light.named_tuple import NamedTuple
-from sightline.store import HostAlarm, Reading
+from sightline.store import Reading, StatedAlarm
 
 OVERLOOKED, CUT, UNTOLD, BROKEN = "overlooked-failure", "cut-failure", "untold-failure", "broken-log"
 PARTIAL = "failed-partial"
@@ -220,7 +220,7 @@ def _evidence(store: Reading, name: str, unread: set[str]) -> list[Finding]:
         return []
 
 
-def finding_of(alarm: HostAlarm) -> Finding:
+def finding_of(alarm: StatedAlarm) -> Finding:
     """Return an alarm as a finding."""
     view, rests_on = (alarm.views[0] if alarm.views else ""), alarm.views[1:]
     return Finding(alarm.kind, alarm.ref, alarm.text, alarm.command, view, rests_on)

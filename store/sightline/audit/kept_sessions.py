@@ -11,7 +11,7 @@ from sightline.light.json_text import dumps, loads
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import TYPE_CHECKING
 from sightline.log.log_index import last_known, verify_log
-from sightline.store import HostAlarm, Reading, Store
+from sightline.store import Reading, StatedAlarm, Store
 
 if TYPE_CHECKING:
     from sightline.audit.evidence.evidence_records import SessionEvidence
@@ -23,7 +23,7 @@ LogSizes = Mapping[str, tuple[int, int]]
 class JudgedSession(NamedTuple):
     """What is kept of a session: its alarms, numbers of messages, and what is wrong with its log."""
 
-    alarms: tuple[HostAlarm, ...] = ()
+    alarms: tuple[StatedAlarm, ...] = ()
     messages: int = 0
     not_read: int = 0
     broken: str = ""
@@ -83,17 +83,19 @@ def log_sizes(store: Reading) -> LogSizes:
     return found
 
 
-def alarms_of(evidence: "SessionEvidence") -> tuple[HostAlarm, ...]:
+def alarms_of(evidence: "SessionEvidence") -> tuple[StatedAlarm, ...]:
     """Return the alarms of a session as rows, with the ids of the replies that they rest on."""
     return tuple(
-        HostAlarm(one.kind, one.text, one.command, one.at, tuple(dict.fromkeys(ground.view for ground in one.grounds)))
+        StatedAlarm(
+            one.kind, one.text, one.command, one.at, tuple(dict.fromkeys(ground.view for ground in one.grounds))
+        )
         for one in evidence.alarms
     )
 
 
-def each_once(alarms: Iterable[HostAlarm]) -> Iterator[HostAlarm]:
+def each_once(alarms: Iterable[StatedAlarm]) -> Iterator[StatedAlarm]:
     """Yield alarms, once those that a session and its helper share: they rest on the same replies."""
-    known = set[HostAlarm]()
+    known = set[StatedAlarm]()
     for one in alarms:
         if one not in known:
             yield one
@@ -119,7 +121,7 @@ def _judged(store: Reading, name: str, session: Session | None, last: int) -> Ju
 
 def _session_of(record: str) -> JudgedSession:
     alarms, *rest = loads(record)
-    return JudgedSession(tuple(HostAlarm._make((*one[:4], tuple(one[4]))) for one in alarms), *rest)
+    return JudgedSession(tuple(StatedAlarm._make((*one[:4], tuple(one[4]))) for one in alarms), *rest)
 
 
 def _broken(store: Reading, name: str, last: int) -> str:

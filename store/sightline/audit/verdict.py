@@ -33,7 +33,7 @@ from sightline.light.named_tuple import NamedTuple
 from sightline.log.log_index import catch_up, fill_index
 from sightline.log.sessions import is_onlooker
 from sightline.shape.summary import counted
-from sightline.store import HostAlarm, Reading, Store
+from sightline.store import Reading, StatedAlarm, Store
 
 CLAIMS = ("contradicted", "stale-claim", "no-evidence")
 """The kinds of alarm that are about a claim."""
@@ -89,7 +89,7 @@ class Verdict(NamedTuple):
     untold: int = 0
     lost: int = 0
     altered: int = 0
-    alarms: tuple[HostAlarm, ...] = ()
+    alarms: tuple[StatedAlarm, ...] = ()
     broken: tuple[str, ...] = ()
     incomplete: int = 0
     unread: frozenset[str] = frozenset()

@@ -23,7 +23,7 @@ Local = TypeVar("Local", covariant=True)
 """The class of this machine's own store, which is made in a room above."""
 
 
-class SharedPlace(NamedTuple):
+class Place(NamedTuple):
     """What is read in place of this machine's store.
 
     Attributes:
@@ -55,7 +55,7 @@ class Feed(Protocol):
         """Stop."""
 
 
-class HostAlarm(NamedTuple):
+class StatedAlarm(NamedTuple):
     """An alarm that a host has raised: its kind, text and command, its ref (empty for none), and ids of its views."""
 
     kind: str
@@ -83,7 +83,7 @@ class ToExamine(NamedTuple):
     outputs: list[str]
     cut: list[str]
     sessions: list[str]
-    alarms: list[HostAlarm]
+    alarms: list[StatedAlarm]
     others: int
     not_judged: int
     unexamined: int
@@ -116,7 +116,7 @@ class Reading(Protocol, Generic[Local]):
         """The settings for the reader."""
 
     @property
-    def place(self) -> "SharedPlace | None":
+    def place(self) -> "Place | None":
         """What is read, and how far it reaches; None for the store of this machine."""
         return None
 

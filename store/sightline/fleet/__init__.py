@@ -3,6 +3,14 @@
 from sightline.base.distribution import install_extra
 from sightline.base.errors import SightlineError
 
+QUEUE_FOLDER, QUEUE_FILE = "fleet", "queue.sqlite"
+"""File of a shipper, below the root. Its table ``known`` has the queued names, ``logs`` the queued bytes of logs, and
+``items`` what is not shipped yet."""
+
+PURGES_FILE = "purges"
+"""File below the root with the names of all outputs that were purged here, one on each line. Each request begins with
+an empty line, so that one before it that was broken off ends there."""
+
 
 class ExtraMissing(SightlineError):
     """The clients of the database and the object store are not installed."""

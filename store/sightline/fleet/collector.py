@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from sightline.base.errors import SightlineError
 from sightline.base.private_files import read_file
 from sightline.base.records import Buffer
+from sightline.fleet import PURGES_FILE
 from sightline.fleet.queue import LogEnd, Queue
 from sightline.light.json_text import dumps
 from sightline.light.typing_names import Any
 from sightline.log import log
-from sightline.log.unshipped_items import PURGES_FILE
 from sightline.store import Store
 
 _BATCH_ROWS = 500

@@ -16,10 +16,10 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sightline.base.private_files import make_folder, open_private, read_file, remove_file, write_atomically
+from sightline.fleet import QUEUE_FILE, QUEUE_FOLDER
 from sightline.light.json_text import dumps, loads
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any
-from sightline.log.unshipped_items import QUEUE_FILE, QUEUE_FOLDER
 
 _DEDUPLICATED_SECONDS = 7 * 86_400
 """How long a stream that is shipped again is found at its place; objects are kept a day longer."""

@@ -14,12 +14,9 @@ from sightline.disk.meta import is_newer
 from sightline.light.json_text import dumps, loads
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any, Iterable
-from sightline.log.unshipped_items import QUEUE_FOLDER
+from sightline.log import store_kinds
 from sightline.settings.config import HOOKS
 from sightline.store import Store
-
-_SPOOL, _STORED = "spool", ".stored"
-"""A shipper's folder of what it sends next, which it makes again, and the ending of its empty files."""
 
 
 class Purged(NamedTuple):
@@ -47,10 +44,11 @@ class Purged(NamedTuple):
 def emptied_record(store: Store, buffer: Buffer) -> Buffer:
     """Return what a tombstone may have of a purged output.
 
-    A fleet knows its streams by their hashes, so these stay where one is set: they would say what a few bytes were.
+    A store into which it was copied knows its streams by their hashes, so these stay where one is set: they would say
+    what a few bytes were.
     """
     streams = buffer.streams
-    if not store.settings.fleet.db:
+    if store_kinds.copies_to(store.settings) is None:
         streams = {name: info._replace(sha256="") for name, info in streams.items()}
     return buffer._replace(command="", label="", note="", artifact="", streams=streams)
 
@@ -71,7 +69,7 @@ def empty_tombstone(store: Store, name: str) -> Purged:
         found = found._replace(names=frozenset([name]), commands=found.commands | ({command} - {""}))
         tombstone.pop("quotes", None)
         tombstone |= {"command": "", "label": "", "note": "", "artifact": "", "reason": "removed"}
-        if not store.settings.fleet.db:
+        if store_kinds.copies_to(store.settings) is None:
             tombstone["streams"] = {
                 stream: {**info, "sha256": ""} for stream, info in tombstone.get("streams", {}).items()
             }
@@ -94,7 +92,7 @@ def scrub(store: Store, purged: Purged) -> None:
         _scrub_lines(os.path.join(store.root, "queries"), {*purged.names, *purged.commands})
         for path in glob.glob(glob.escape(store.layout.index) + ".broken-*"):
             remove_file(path)
-        _scrub_spool(store.root)
+        store_kinds.scrub(store.root)
         for command in purged.commands:
             store.index.forget_acks(command)
         store.index.scrub()
@@ -158,11 +156,3 @@ def _scrub_lines(path: str, words: Iterable[str]) -> None:
     left = [line for line in lines if not any(word in line for word in wanted)]
     if left != lines:
         write_atomically(path, b"".join(left))
-
-
-def _scrub_spool(root: str) -> None:
-    folder = os.path.join(root, QUEUE_FOLDER, _SPOOL)
-    with suppress(FileNotFoundError):
-        for name in os.listdir(folder):
-            if not name.endswith(_STORED):
-                remove_file(os.path.join(folder, name))

@@ -20,7 +20,7 @@ from sightline.log import log
 from sightline.log.log_index import append_entry, fill_index
 from sightline.log.notes import list_notes, take_back
 from sightline.log.purge import Purged, emptied_record, empty_tombstone, scrub
-from sightline.log.unshipped_items import ask_for_purge, unshipped, unshipped_logs
+from sightline.log.store_kinds import copies_to
 from sightline.log.view_text import quotes_of
 from sightline.store import Store
 
@@ -39,9 +39,9 @@ class Collected(NamedTuple):
         evicted: names of the removed buffers, least recently used first.
         bytes: their bytes.
         views_blanked: number of views whose text was blanked because the log had grown past its limit.
-        unshipped: names of buffers over the limits that stay, because the fleet does not have them yet.
+        unshipped: names of buffers over the limits that stay, because they are to be copied elsewhere, and are not yet.
         unshipped_bytes: their bytes.
-        unshipped_logs: sessions whose texts stay over the log's limit, because the fleet lacks some of them.
+        unshipped_logs: sessions whose texts stay over the log's limit, because some of them are not copied yet.
         clock: why nothing expires by its age yet; empty if things do.
     """
 
@@ -59,15 +59,16 @@ def enforce_limits(store: Store, *, with_unshipped: bool = False) -> Collected:
 
     Args:
         store: the store.
-        with_unshipped: whether to remove what a fleet lacks, which else stays as long as the disk has room.
+        with_unshipped: whether to remove what is to be copied elsewhere, and is not yet; else it stays as long as the
+            disk has room.
     """
     disk.sweep_stand_ins(store.layout)
     evicted: list[str] = []
     freed = 0
     waiting: dict[str, int] = {}
     while batch := [buffer for buffer in store.limits.over(_BATCH + len(waiting)) if buffer.name not in waiting]:
-        if store.settings.fleet.db and not with_unshipped:
-            lacked = unshipped(store, [buffer.name for buffer in batch])
+        if (kind := copies_to(store.settings)) and not with_unshipped:
+            lacked = kind.lacks(store, [buffer.name for buffer in batch])
             waiting |= {buffer.name: buffer.bytes for buffer in batch if buffer.name in lacked}
             batch = [buffer for buffer in batch if buffer.name not in lacked]
         if store.index.unwritable:  # on a full disk, removing the largest first makes the room that removing needs
@@ -185,7 +186,8 @@ def _quotes_left(store: Store, name: str) -> dict[str, Any]:
 
 def _ask_for_purge(store: Store, names: set[str]) -> None:
     try:
-        ask_for_purge(store, names)
+        if kind := copies_to(store.settings):
+            kind.ask_for_purge(store, names)
     except OSError as error:
         raise store_failed(error, store.root) from error
 
@@ -289,14 +291,14 @@ def _limit_log(store: Store, *, with_unshipped: bool) -> tuple[int, tuple[str, .
     """Blank the texts of the sessions that have been silent the longest, until the log is within its limit.
 
     Returns:
-        The number of blanked texts, and the sessions whose turn it was, but whose texts the fleet lacks.
+        The number of blanked texts, and the sessions whose turn it was, but whose texts are not copied yet.
     """
     paths = [store.layout.audit_file(session) for session in log.logged_sessions(store.layout.audit)]
     sizes = {path: os.stat(path) for path in paths}
     over = sum(map(_written_bytes, sizes.values())) - store.settings.max_view_bytes
     lacked: set[str] = set()
-    if over > 0 and not with_unshipped:
-        lacked = unshipped_logs(store, {_session_of(path): status.st_size for path, status in sizes.items()})
+    if over > 0 and not with_unshipped and (kind := copies_to(store.settings)):
+        lacked = kind.lacks_logs(store, {_session_of(path): status.st_size for path, status in sizes.items()})
     blanked: dict[str, int] = {}
     waiting: list[str] = []
     for path in sorted(paths, key=lambda path: sizes[path].st_mtime):

@@ -16,7 +16,7 @@ import pytest
 pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 
 from sightline.doors.cli.main import main
-from sightline.doors.cli.ship import unit_text
+from sightline.doors.fleet.ship import unit_text
 from sightline.settings.config import FleetSettings
 from tests.store.fleet.conftest import Fleet, keep_in
 

@@ -14,13 +14,14 @@ pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 from sightline.base.errors import ExpiredRef
 from sightline.base.records import Buffer
 from sightline.doors.cli.main import main
+from sightline.fleet import kind
 from sightline.fleet.database import FleetUnreachable, connected
 from sightline.fleet.janitor import Janitor, Tidied
 from sightline.fleet.maintenance import Maintained, maintain
 from sightline.fleet.objects import Objects
 from sightline.fleet.reader.store import SharedStore
 from sightline.fleet.verification import Verification
-from sightline.log import retention, unshipped_items
+from sightline.log import retention
 from sightline.log.log_index import list_views
 from sightline.log.sessions import current_session
 from sightline.log.view_text import TextGone, view_text
@@ -220,7 +221,7 @@ def test_a_request_is_written_by_one_process_at_a_time(hosts: Hosts, monkeypatch
             else:
                 free.append(True)
 
-    monkeypatch.setattr(unshipped_items, "write_all", wrote)
+    monkeypatch.setattr(kind, "write_all", wrote)
     retention.remove(store, [keep_in(store, SECRET * 40)], purge=True)
     assert free == [False]
 

@@ -14,9 +14,9 @@ import pytest
 from sightline.base.errors import UsageError
 from sightline.base.records import Buffer
 from sightline.base.refs import format_ref
+from sightline.fleet import QUEUE_FOLDER
 from sightline.log.notes import hold_waiting, list_notes, release, whereto
 from sightline.log.sessions import current_session
-from sightline.log.unshipped_items import QUEUE_FOLDER
 from sightline.store import Narrowing, Store, Target
 from sightline.verbs.reply import state_in_words
 from tests.store.fleet.conftest import Fleet, Hosts, keep_in, show, write_settings

@@ -60,15 +60,18 @@ GROUPS = {
         "gc": ("retention.gc", "apply the store's limits now"),
     },
     "Ship to a place that many machines share": {
-        "ship": ("ship", "copy what this machine captured to the fleet"),
-        "fleet": ("fleet.status", "list the machines of a fleet, and how far behind each one is"),
-        "fleet status": ("fleet.status", "do the same as `sightline fleet`"),
-        "fleet init": ("fleet.init", "set up a fleet in a database, or upgrade one to this version"),
-        "fleet add-host": ("fleet.add_host", "make a role of the database for a machine, or for CI"),
-        "fleet grant": ("fleet.grant", "let somebody read the outputs of a team or of an owner"),
-        "fleet retention": ("fleet.retention", "set how many days a fleet keeps outputs"),
-        "fleet maintain": ("fleet.maintain_it", "make partitions ahead and drop old ones, once a day"),
-        "fleet verify": ("fleet.verify", "check that everything that the database lists is in the object store"),
+        "ship": ("fleet/ship", "copy what this machine captured to the fleet"),
+        "fleet": ("fleet/administration.status", "list the machines of a fleet, and how far behind each one is"),
+        "fleet status": ("fleet/administration.status", "do the same as `sightline fleet`"),
+        "fleet init": ("fleet/administration.init", "set up a fleet in a database, or upgrade one to this version"),
+        "fleet add-host": ("fleet/administration.add_host", "make a role of the database for a machine, or for CI"),
+        "fleet grant": ("fleet/administration.grant", "let somebody read the outputs of a team or of an owner"),
+        "fleet retention": ("fleet/administration.retention", "set how many days a fleet keeps outputs"),
+        "fleet maintain": ("fleet/administration.maintain_it", "make partitions ahead and drop old ones, once a day"),
+        "fleet verify": (
+            "fleet/administration.verify",
+            "check that everything that the database lists is in the object store",
+        ),
     },
 }
 """The groups. Each command has its module, its function unless that is `main`, and a sentence.

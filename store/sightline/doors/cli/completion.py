@@ -19,10 +19,10 @@ from sightline.doors.cli.commands import COMMANDS, command_of
 from sightline.doors.cli.inspector import parser as inspector_parser
 from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.terminal.output import write_out
-from sightline.fleet.reader import shared_opener
 from sightline.light.typing_names import Any
 from sightline.log.call_names import call_name
 from sightline.log.session_list import list_sessions
+from sightline.log.store_kinds import opener_of
 from sightline.settings.config import STORE_VARIABLE, default_root
 from sightline.shape.budgets import MODES
 from sightline.shape.summary import one_line
@@ -184,7 +184,7 @@ def _begins(offered: str, prefix: str) -> bool:
 def _opened(address: str) -> Iterator[Reading]:
     """Open what is read; of a fleet the copies that are here, or if there are none its newest outputs."""
     with Store() as local:
-        kept = shared_opener(address, offline=True)
+        kept = opener_of(address, offline=True)
         if kept is None:
             yield local
             return
@@ -192,7 +192,7 @@ def _opened(address: str) -> Iterator[Reading]:
             if copies.index.totals().buffers:
                 yield copies
                 return
-        asked = shared_opener(address, offline=False)
+        asked = opener_of(address, offline=False)
         assert asked is not None
         with contextlib.closing(asked(local)) as fleet:
             yield fleet

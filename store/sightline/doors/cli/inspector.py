@@ -29,9 +29,9 @@ def main(given: Namespace) -> int:
     if given.project == "":
         parser().error("--project takes a folder")
     if given.store or os.environ.get(STORE_VARIABLE):
-        from sightline.fleet.reader import shared_opener  # few commands read more than this machine's store
+        from sightline.log.store_kinds import opener_of  # few commands read more than this machine's store
 
-        opened = shared_opener(given.store, offline=given.offline)
+        opened = opener_of(given.store, offline=given.offline)
     elif given.offline:
         parser().error("--offline says how a shared place is read, and none is named")
     return int(inspector().run(None, given.ref, folder=given.project or "", everything=given.all, opened=opened))

@@ -6,6 +6,7 @@ from sightline.base.refs import format_ref
 from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.terminal.output import Door, print_json, write_out
 from sightline.log import retention
+from sightline.log.store_kinds import copies_to
 from sightline.shape.summary import human_bytes
 
 _WAITS = (
@@ -97,7 +98,7 @@ def rm(given: Namespace) -> int:
     try:
         refs = _removed(door, given)
         done = _told(given, refs, "removed")
-        if given.purge and not given.json and door.local.settings.fleet.db:
+        if given.purge and not given.json and copies_to(door.local.settings):
             write_out(_WAITS)
         return done
     finally:

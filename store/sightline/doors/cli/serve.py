@@ -8,7 +8,7 @@ from sightline.base.errors import SightlineError, UsageError
 from sightline.doors.cli.inspector import inspector
 from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.terminal.output import dim, write_err, write_out
-from sightline.fleet.reader import shared_opener
+from sightline.log.store_kinds import opener_of
 from sightline.settings.config import STORE_VARIABLE
 from sightline.store import Reading, Store
 
@@ -58,7 +58,7 @@ def main(given: Namespace) -> int:
         os.environ[STORE_VARIABLE] = given.store  # each process that shows the inspector reads it
     with contextlib.ExitStack() as held:
         local = held.enter_context(Store())
-        opened = shared_opener("", offline=False)
+        opened = opener_of()
         store: Reading = held.enter_context(opened(local)) if opened else local
         if given.ref:
             store.resolve(given.ref, prefixes=True)

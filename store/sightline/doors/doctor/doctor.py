@@ -21,6 +21,7 @@ from sightline.doors.doctor.views import check_views
 from sightline.harnesses import find as find_harness
 from sightline.harnesses import load_harness
 from sightline.harnesses.base import Harness
+from sightline.log.store_kinds import copies_to
 from sightline.pipeline.options import GRAMMARS
 from sightline.search.errors import ProgramMissing
 from sightline.search.executables import executable_of, find
@@ -58,7 +59,7 @@ def examine(store: Store, *, rebuild: bool = False, advance: Advance = unheard) 
         lambda: check_views(store, advance),
         lambda: _limits(store, derived.bytes),
         lambda: _kept_whole(store),
-        lambda: _fleet(store),
+        lambda: _copies(store),
         _queries,
         lambda: examine_plugins(store.root),
     )
@@ -220,14 +221,9 @@ def _listed(reasons: Counter[str]) -> str:
     return ", ".join([*told, *([f"{more:,} for other reasons"] if more else [])])
 
 
-def _fleet(store: Store) -> Iterator[CheckResult]:
-    if not store.settings.fleet.db:
-        return
-    from sightline.fleet.status import in_words, ship_status  # loaded here, since few stores ship to a fleet
-
-    status = ship_status(store)
-    level = "problem" if status.error else "note" if status.items or status.left_out else "ok"
-    yield CheckResult(level, in_words(status, store.settings.fleet.db).replace("\n", "; "))
+def _copies(store: Store) -> Iterator[CheckResult]:
+    if kind := copies_to(store.settings):
+        yield from kind.examine(store)
 
 
 def _queries() -> Iterator[CheckResult]:

@@ -30,7 +30,6 @@ from sightline.verbs.reply import Render, Reply, error_reply, fault
 if TYPE_CHECKING:
     from sightline.capture.recorder import Echo
     from sightline.doors.terminal.progress_line import ProgressLine
-    from sightline.fleet.reader.store import SharedStore
 
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 """errors of an output that is open but takes no more"""
@@ -83,7 +82,7 @@ class Door:
         asking: who asks.
     """
 
-    shared: "SharedStore | None" = None
+    shared: Reading | None = None
 
     def __init__(
         self,
@@ -119,9 +118,9 @@ class Door:
         session = at_terminal(current_session()) if os.isatty(1) else current_session()
         self.asking = Asker(self.local, session, cli_call, chosen)
         if given is not None and (address := given.store or os.environ.get(STORE_VARIABLE, "")):
-            from sightline.fleet.reader import open_shared  # few commands read more than this machine's store
+            from sightline.log.store_kinds import open_store  # few commands read more than this machine's store
 
-            self.shared = open_shared(self.local, address, offline=given.offline)
+            self.shared = open_store(self.local, address, offline=given.offline)
             calls = partial(shared_call, given.store) if given.store else cli_call
             self.asking = self.asking._replace(shared=self.shared, calls=calls)
         elif given is not None and given.offline:

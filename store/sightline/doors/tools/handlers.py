@@ -376,10 +376,10 @@ def _outputs(asking: Asker, shows: Shows) -> list[dict[str, Any]]:
     ]
 
 
-def _shared(local: Store, options: Options) -> Reading:
-    from sightline.fleet.reader import open_shared  # loaded here, since few servers read more than this machine's store
+def _other(local: Store, options: Options) -> Reading:
+    from sightline.log.store_kinds import open_store  # loaded here, since few servers read another store
 
-    return open_shared(local, options.store, offline=options.offline)
+    return open_store(local, options.store, offline=options.offline)
 
 
 _SETTLED_SECONDS = 1.0  # 0.3 ms are usual
@@ -462,7 +462,7 @@ class Handlers:
         self.store.index.expect_calls()  # an error in it is raised now
         for notice in self.store.notices:  # clients keep what a server writes there
             print(f"sightline: {notice}", file=sys.stderr)
-        self._shared = _shared(self.store, options) if options.store else None
+        self._shared = _other(self.store, options) if options.store else None
         self.reading: Reading = self._shared or self.store
         self.watch = Watch(lambda: self.reading)
         self._options = options

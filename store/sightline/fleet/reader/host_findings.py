@@ -15,7 +15,7 @@ from sightline.fleet.database import LastingConnection
 from sightline.fleet.reader.rows import BUFFER, ENTRY, LogEntry, StoredOutput, among_all, entries_in, list_in, stored_in
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any
-from sightline.store import HostAlarm
+from sightline.store import StatedAlarm
 
 _CLOCK_SECONDS = 86_400.0
 """A host's clock may be slow by this much: a view of an output is looked for from then on."""
@@ -246,11 +246,11 @@ class HostFindings:
         """Yield the views of outputs, on whichever host, by time."""
         return entries_in(self._connection.each(_ABOUT, self._views | _parted(outputs)))
 
-    def alarms(self) -> dict[str, list[HostAlarm] | None]:
+    def alarms(self) -> dict[str, list[StatedAlarm] | None]:
         """Return what hosts found wrong in each session with calls; None where that is not known."""
         return self._told(_ALARMS, self._alarms)
 
-    def alarms_of(self, sessions: Sequence[str]) -> dict[str, list[HostAlarm] | None]:
+    def alarms_of(self, sessions: Sequence[str]) -> dict[str, list[StatedAlarm] | None]:
         """Return what hosts found wrong in some sessions, whenever they had calls; None where that is not known."""
         return self._told(_ALARMS_OF, self._alarms | _parted(sessions))
 
@@ -259,8 +259,8 @@ class HostFindings:
         rows = self._connection.rows(_AT_PROJECT, self._given | _parted(sessions)) if sessions else []
         return [on_host(host, name) for host, name in rows]
 
-    def _told(self, statement: str, given: dict[str, Any]) -> dict[str, list[HostAlarm] | None]:
-        found = dict[str, list[HostAlarm] | None]()
+    def _told(self, statement: str, given: dict[str, Any]) -> dict[str, list[StatedAlarm] | None]:
+        found = dict[str, list[StatedAlarm] | None]()
         for host, session, is_known, record in self._connection.rows(statement, given):
             rows = list_in(record) if is_known else None
             alarms = [one for row in rows or () if (one := _alarm(host, row))]
@@ -283,7 +283,7 @@ def _parted(names: Sequence[str]) -> dict[str, Any]:
     return {"hosts": [host for host, _, _ in parts], "names": [own for _, _, own in parts]}
 
 
-def _alarm(host: str, row: Any) -> HostAlarm | None:
+def _alarm(host: str, row: Any) -> StatedAlarm | None:
     """Return a row of a host as an alarm, with the host in its names; None if it is none."""
     if not (isinstance(row, list) and len(row) == 5 and isinstance(row[4], list)):
         return None
@@ -294,4 +294,4 @@ def _alarm(host: str, row: Any) -> HostAlarm | None:
         named = f"{host}/{ref}" if ref and not parse_ref(ref).host else ref
     except SightlineError:
         return None
-    return HostAlarm(kind, text, command, named, tuple(on_host(host, view) for view in views))
+    return StatedAlarm(kind, text, command, named, tuple(on_host(host, view) for view in views))

@@ -44,7 +44,7 @@ from sightline.log.notes import MAX_CHARACTERS
 from sightline.settings.config import Settings
 from sightline.shape.json.pretty import pretty
 from sightline.shape.summary import human_seconds
-from sightline.store import HostAlarm, Narrowed, Narrowing, Reading, SharedPlace, Store, Target, ToExamine
+from sightline.store import Narrowed, Narrowing, Place, Reading, StatedAlarm, Store, Target, ToExamine
 
 if TYPE_CHECKING:
     from sightline.base.project import Project
@@ -236,7 +236,7 @@ class SharedStore(Reading):
 
     def _alarms(
         self, found: "HostFindings", session: str, project: "Project | None"
-    ) -> tuple[list[str], list[HostAlarm]]:
+    ) -> tuple[list[str], list[StatedAlarm]]:
         """Return (sessions whose alarms are not known, after taking all of their calls in; the alarms of others)."""
         of_sessions = found.alarms_of(found.with_relatives([session])) if session else found.alarms()
         # Alarms rest on the calls of relatives, too.
@@ -281,17 +281,17 @@ class SharedStore(Reading):
                 raise
 
     @property
-    def place(self) -> SharedPlace:
+    def place(self) -> Place:
         """What is read, and how far it reaches."""
         ended, since = self._reach.ended, self._reach.since
         if self.trouble:
-            return SharedPlace(f"lost: {self.trouble}", self.trouble, ended, since)
+            return Place(f"lost: {self.trouble}", self.trouble, ended, since)
         if self.offline:
-            return SharedPlace(f"offline, as of {_ago(self._reach.synced)}", "", ended, since)
+            return Place(f"offline, as of {_ago(self._reach.synced)}", "", ended, since)
         hosts, newest, behind = self._reach.hosts, self._reach.newest, self._reach.behind
         told = f"{hosts:,} host{'' if hosts == 1 else 's'}" if newest else "asking the hosts"
         told += (f", newest {_ago(newest)}" if newest else "") + (f", {behind:,} behind" if behind else "")
-        return SharedPlace(told, "", ended, since)
+        return Place(told, "", ended, since)
 
     def reach(self) -> Reach:
         """Return how far what is read here reaches."""
