@@ -278,6 +278,12 @@ class Buffer(NamedTuple):
         return [(before + 1, end) for before, end in zip((0, *ends), ends, strict=False) if end]
 
     @property
+    def has_end(self) -> bool:
+        """Whether the end of its streams is there, whatever is missing before."""
+        at_end = any(gap.after >= self.stream(gap.stream).lines for gap in self.gaps)
+        return not self.is_partial or (bool(self.gaps) and not at_end)
+
+    @property
     def most_reached(self) -> float:
         """The largest share of what was written that may have reached the store, from 0 to 1."""
         missing = sum(gap.missing or 0 for gap in self.gaps if gap.unit != "lines")

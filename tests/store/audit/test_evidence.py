@@ -775,3 +775,86 @@ def test_a_missing_module_is_the_program_only_if_it_is_called_so() -> None:
     for module, outcomes in (("pytest", []), ("requests", ["failed"])):
         output = f"ModuleNotFoundError: No module named '{module}'\n"
         assert [one.outcome for one in evidence(Ran("python -m pytest", output, 1)).checks] == outcomes
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "code", "checks"),
+    [
+        (
+            "pnpm compile",
+            "> pnpm run check-types && pnpm run lint\n> tsc --noEmit\n> eslint src\n",
+            0,
+            "build types lint",
+        ),
+        ("pnpm assist | tail", "> biome check --write src\nChecked 24 files in 45ms. No fixes applied.\n", 0, "lint"),
+        ("npm run check && npm test", "> shop@1.0 check\n> ultracite check\n\nFound 2 errors.\n", 1, "lint"),
+        ("npm ci && npm run lint", "> shop@1.0 lint\n> eslint .\n\nno-var\n", 1, "lint"),
+    ],
+)
+def test_a_task_is_the_checks_that_it_says_it_runs(command: str, output: str, code: int, checks: str) -> None:
+    found = evidence(Ran(command, output, code)).checks
+    assert " ".join(one.kind for one in found) == checks
+    assert {one.outcome for one in found} == {"failed" if code else "passed"}
+
+
+def test_what_never_ran_behind_a_part_that_failed_has_not_failed() -> None:
+    output = "> shop@1.0 check\n> node check.js\n\nFound 2 errors.\n"
+    assert [one.outcome for one in evidence(Ran("npm run check && npm test", output, 1)).checks] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git restore --staged cart.py",
+        "git reset HEAD cart.py",
+        "git reset --soft HEAD~1",
+        "git rm --cached cart.py",
+        "git apply --cached x.patch",
+        "git stash list",
+    ],
+)
+def test_git_that_changes_its_index_alone_edits_no_file(line: str) -> None:
+    assert evidence(Ran(line)).edits == ()
+
+
+def test_tests_of_a_project_s_own_script_are_what_it_counts() -> None:
+    steps: list[Step] = [Read("open.sh"), Ran("scripts/test-filter.sh open", "Total: 3 Pass: 3 Fail: 0\n")]
+    said = Said("- `scripts/test-filter.sh open` -> 3 pass, 0 fail")
+    assert verdicts(*steps, said) == ["supported"]
+    assert alarms(*steps, Edited("open.sh"), said) == ["stale-check", "stale-claim"]
+    assert verdicts(*STARTS, Ran("scripts/test.sh", "2 passed, 1 failed\n"), Said("All tests pass.")) == [
+        "contradicted"
+    ]
+
+
+def test_a_later_run_that_hid_its_end_makes_no_masked_failure_good() -> None:
+    failed = Ran("npx tsc --noEmit | head -20", "a.ts(1,2): error TS2344: x\n")
+    assert alarms(failed, Ran("npx tsc --noEmit | grep -i cart || echo clean", "clean\n")) == ["masked-exit"]
+
+
+def test_a_package_manager_s_last_line_says_that_its_task_failed() -> None:
+    for line in (
+        "[ELIFECYCLE] Command failed with exit code 1.",
+        " ELIFECYCLE  Test failed. See above for more details.",
+    ):
+        assert alarms(Ran("pnpm build 2>&1 | tail -40", f"x\n{line}\n")) == ["masked-exit"], line
+
+
+def test_a_trial_is_no_claim_of_a_test_run() -> None:
+    assert verdicts(*STARTS, Ran("shopctl add apple", "true\n"), Said("Test passed.")) == ["not known"]
+    assert verdicts(*STARTS, Ran("shopctl add apple", "true\n"), Said("All tests pass.")) == ["no evidence"]
+
+
+def test_a_runner_of_tasks_of_any_language_depends_on_files_of_each() -> None:
+    steps = (Read("apps/api/cart.py"), Ran("nx type-check api", "fine\n"), Edited("apps/api/cart.py"))
+    assert alarms(*steps) == ["stale-check"]
+
+
+def test_a_claim_of_a_command_is_stale_if_only_a_part_ran_again_after_its_failure() -> None:
+    steps = (Ran("npm test", FAILED, 1), Read("cart.js"), Edited("cart.js"), Ran("npm test -- cart.test.js", PASSED))
+    assert verdicts(*steps, Said("Confirmed that both `npm run check` and `npm test` passed safely.")) == ["stale"]
+
+
+def test_fixed_does_not_rest_on_a_check_that_never_failed() -> None:
+    steps = (*STARTS, Ran("pytest -q", FAILED, 1), Edited("cart.py"), Ran("ruff check .", "All checks passed!\n"))
+    assert [one.why for one in evidence(*steps, Said("The bug is fixed.")).claims if "lint" in one.why] == []

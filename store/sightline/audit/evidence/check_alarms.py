@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from sightline.audit.evidence.call_facts import exit_code_of
+from sightline.audit.evidence.check_counts import hides_lines
 from sightline.audit.evidence.check_names import KINDS, NOUNS
 from sightline.audit.evidence.check_relations import are_nested, bears_on, covers, makes_good, tells_anew
 from sightline.audit.evidence.checks import FAILED, PASSED, UNKNOWN, Check
@@ -71,7 +72,7 @@ def check_alarms(trail: Trail) -> Iterator[Alarm]:
                 FAILING_CHECK, f"the last run of {_the(trail.what(check))} failed{since}", grounds, check.call.asked
             )
         elif check.outcome == PASSED and edited:
-            covered = any(one.view.time > edited[-1].time and covers(one, check) for one in later)
+            covered = any(one.view.time >= edited[-1].time and covers(one, check) for one in later)
             if not covered and edited[-1].path not in told and not trail.may_show_since(check):
                 told.add(edited[-1].path)
                 ran = f"{_the(trail.what(check))} last ran {trail.clock(check.view.time)}"
@@ -94,10 +95,15 @@ def _unmasked(trail: Trail) -> list[Check]:
     failed: dict[tuple[str, str], Check] = {}
     for at, check in enumerate(trail.checks):
         if check.masked and check.outcome == FAILED and exit_code_of(check.call) == 0:
-            later = [one for one in trail.checks[at + 1 :] if one.outcome != FAILED]  # what is not known is no alarm
+            later = [one for one in trail.checks[at + 1 :] if one.outcome == PASSED or _is_our_lack(one)]
             if not (any(tells_anew(one, check) for one in later) or trail.formatted_since(check)):
                 failed[check.kind, check.phrase] = check
     return list(failed.values())
+
+
+def _is_our_lack(check: Check) -> bool:
+    """Return whether the end of a check is not known although its agent may have seen it."""
+    return check.outcome == UNKNOWN and not hides_lines(check.call, check.filters)
 
 
 def _the(what: str) -> str:

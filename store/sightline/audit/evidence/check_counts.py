@@ -101,7 +101,7 @@ def counts_in(
     if kind == RAN_TESTS or (among and kind == TEST):
         told = of_tests
         if not told and kind == RAN_TESTS:
-            return None
+            return _of_script(streams)
     elif among:
         told = []
     ends = [_last_lines(source, _ALL_BYTES if among else _END_BYTES) for source in streams]
@@ -120,6 +120,21 @@ def counts_in(
     if kind == TEST and not hides and any(_GO_ENDED_WELL.fullmatch(line) for line in lines):
         return [0, 1]
     return [0, 1] if any(pattern.fullmatch(line) for line in lines for pattern in _good_ends(kind)) else None
+
+
+def _of_script(streams: tuple[Source, Source]) -> list[int] | None:
+    """Return what a script of a project's own counts in the last such line."""
+    for line in reversed([line for source in streams for line in _last_lines(source)[-_END_LINES:]]):
+        for pattern in _script_counts():
+            if found := pattern.fullmatch(line):
+                passed, failed = int(found["passed"]), int(found["failed"])
+                return [failed, passed + failed, passed] if passed + failed else None
+    return None
+
+
+@cache
+def _script_counts() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(one["line"], re.IGNORECASE) for one in check_table()["script_counts"])
 
 
 def hides_lines(call: Call, filters: tuple[str, ...]) -> bool:
@@ -163,6 +178,15 @@ def failed_tasks(store: Reading, buffer: Buffer | None) -> frozenset[str]:
         return frozenset()
     found = (pattern.fullmatch(line) for line in all_lines(store, buffer) for pattern in _failed_tasks())
     return frozenset(name for match in found if match for name in match.groups() if name)
+
+
+def begun_tasks(store: Reading, buffer: Buffer | None) -> frozenset[str]:
+    """Return the names of tasks that npm or pnpm say in an output that they run, as in ``> shop@1.0.0 test``."""
+    lines = all_lines(store, buffer) if buffer is not None and buffer.kind == "cmd" else []
+    return frozenset(found[1] for line in lines if (found := _BEGUN.match(line)))
+
+
+_BEGUN = re.compile(r"> (?:@[\w./-]+|[\w.-]+)@\d\S* ([\w:.-]+)(?: |$)")
 
 
 @cache

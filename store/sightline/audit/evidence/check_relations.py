@@ -28,7 +28,7 @@ def concerns(edit: Edit, check: Check) -> bool:
     It could if the file lies below where the check ran; what compiles or lints one language reads no other's sources.
     """
     program = check.phrase.split()[0]
-    if edit.is_script and program not in _OF_SCRIPTS:
+    if edit.is_script and program not in _OF_SCRIPTS and not program.endswith((".sh", ".bash", ".zsh", ".fish")):
         return False
     if check.kind != TEST and is_of_other_language(program, edit.path):
         return False

@@ -6,7 +6,7 @@ of it before the filter; without either, nobody knows.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 
 from sightline.audit.evidence.call_facts import command_of, exit_code_of, request_of
@@ -16,6 +16,7 @@ from sightline.audit.evidence.check_counts import (
     RAN_TESTS,
     CheckCounts,
     all_lines,
+    begun_tasks,
     counted,
     counts_in,
     failed_tasks,
@@ -121,22 +122,29 @@ def checks_of(store: Reading, call: Call, folder: str) -> list[Check]:
     if not programs or call.running or call.unanswered:
         return []
     named = [(program, check) for program in programs if (check := check_named(program.words))]
-    buffer = call.buffer
+    buffer, code = call.buffer, exit_code_of(call)
     where = buffer.project or buffer.cwd if buffer else folder
+    acting = [one for one in programs if one.name not in ASIDE]
+    echoed = _echoed(store, buffer) if buffer and any(map(_may_run, acting)) else []
+    further = _beside(echoed, named)
+    tasks = [one for one in acting if _may_run(one) and check_named(one.words) is None]
+    if len(further) == len(tasks) == 1:
+        named, further = sorted((*named, (tasks[0], further[0])), key=lambda one: acting.index(one[0])), []
     if not named:
-        return [*_by_output_alone(store, call, programs, where)]
+        return [*_by_output_alone(store, call, programs, where, further)]
     places = dict(zip(map(id, programs), places_of(programs, where, buffer.cwd if buffer else folder), strict=True))
     piped, made = pipefail_in(command), dict[int, Check]()
-    acting = [one for one in programs if one.name not in ASIDE]
     printed, failed = _printed_ends(store, call), failed_tasks(store, buffer) if len(named) > 1 else frozenset[str]()
     for at, (program, check) in enumerate(named):
         ends = program.ends or (piped and bool(program.filters) and len(acting) == 1)
-        alone = len(named) == 1
+        may_lack = code != 0 and any(one.ends for one in acting[: acting.index(program)])
+        alone = len(named) == 1 and not may_lack
         place = _Place(
             ends=ends,
             only=len(acting) == 1,
             alone=alone,
-            last=alone or (at == len(named) - 1 and all(one.outcome == PASSED for one in made.values())),
+            last=alone
+            or (at == len(named) - 1 and not may_lack and all(one.outcome == PASSED for one in made.values())),
             is_end=program is acting[-1],
             of_kind=sum(one.kind == check.kind for _, one in named),
             printed=printed.get(program.part),
@@ -151,9 +159,30 @@ def checks_of(store: Reading, call: Call, folder: str) -> list[Check]:
         made[id(program)] = Check(
             check.kind, check.phrase, operands, call, outcome, not ends, at_place.folder, known_by, filters
         )
-    if len(acting) > 1 and not piped and exit_code_of(call) not in (None, 0, *ENDED_BY_OTHERS):
-        return [*_in_order(acting, made)]
-    return [*made.values()]
+    found = [*made.values()]
+    if len(acting) > 1 and not piped and code not in (None, 0, *ENDED_BY_OTHERS):
+        kinds, began = {one.kind for one in echoed}, begun_tasks(store, buffer)
+        surely = {id(one) for one, check in named if check.kind in kinds or began & {*one.words}}
+        never = {id(one) for one in acting if one.name in _ANNOUNCING and began and not began & {*one.words}}
+        found = [*_in_order([one for one in acting if id(one) not in never], made, surely)]
+    of_tasks = [made[id(one)] for one, _ in named if id(one) in made and _may_run(one)]
+    return [*found, *(_as_part(of_tasks[0], one) for one in further if of_tasks and of_tasks[0].outcome == PASSED)]
+
+
+_ANNOUNCING = ("npm", "pnpm")
+"""Runners that print the name of each task before they run it."""
+
+
+def _beside(echoed: Sequence[NamedCheck], named: Sequence[tuple[WritingProgram, NamedCheck]]) -> list[NamedCheck]:
+    """Return the checks, one of each kind, that tasks say they ran and that the line itself does not name."""
+    kinds = {check.kind for _, check in named}
+    first = {one.kind: one for one in reversed(echoed)}
+    return [one for one in echoed if one.kind not in kinds and one is first[one.kind]]
+
+
+def _as_part(ran: Check, echoed: NamedCheck) -> Check:
+    """Return the check that a task ran, which ended as the task did."""
+    return ran._replace(kind=echoed.kind, phrase=echoed.phrase, operands=echoed.operands)
 
 
 def _full_tasks(check: NamedCheck) -> Iterator[str]:
@@ -162,7 +191,7 @@ def _full_tasks(check: NamedCheck) -> Iterator[str]:
     yield from (f"{task}:{part}" for part in check.operands)
 
 
-def _in_order(acting: Sequence[WritingProgram], made: Mapping[int, Check]) -> Iterator[Check]:
+def _in_order(acting: Sequence[WritingProgram], made: Mapping[int, Check], began: Collection[int]) -> Iterator[Check]:
     """Yield the checks of ``a && b && c``, which ended with a failure: the first that failed ended the line.
 
     What stands before a part that ran ended well; if only one part is left, it failed; what stands behind never ran.
@@ -170,9 +199,10 @@ def _in_order(acting: Sequence[WritingProgram], made: Mapping[int, Check]) -> It
     Args:
         acting: the programs of the line.
         made: their checks, by the ids of the programs.
+        began: the ids of those that are known to have run, however they ended.
     """
     outcomes = {key: one.outcome for key, one in made.items()}
-    known = [at for at, one in enumerate(acting) if outcomes.get(id(one), UNKNOWN) != UNKNOWN]
+    known = [at for at, one in enumerate(acting) if id(one) in began or outcomes.get(id(one), UNKNOWN) != UNKNOWN]
     reached = known[-1] if known else 0
     outcomes.update((id(one), PASSED) for one in acting[:reached] if one.ends and outcomes.get(id(one)) == UNKNOWN)
     left = [id(one) for one in acting[reached:] if one.ends and outcomes.get(id(one)) != PASSED]
@@ -216,19 +246,20 @@ def _printed_ends(store: Reading, call: Call) -> Mapping[int, int]:
     return printed_ends(command, all_lines(store, buffer))
 
 
-def _by_output_alone(store: Reading, call: Call, programs: tuple[WritingProgram, ...], where: str) -> Iterator[Check]:
+def _by_output_alone(
+    store: Reading, call: Call, programs: tuple[WritingProgram, ...], where: str, echoed: Sequence[NamedCheck]
+) -> Iterator[Check]:
     """Yield the checks that a script, a hook or a task ran, as far as its output names or counts them."""
     buffer = call.unfiltered or call.buffer
     ran = next((one for one in programs if _may_run(one)), None)
-    if ran is None or buffer is None or buffer.is_partial:
+    if ran is None or buffer is None or not buffer.has_end:
         return
     filters, phrase = () if call.unfiltered else ran.filters, " ".join((ran.name, *ran.plain[:1]))
-    counts = counted(store, buffer, RAN_TESTS, hides=buffer is call.buffer and hides_lines(call, filters))
-    ended_well = ran.ends and exit_code_of(call) == 0
-    kinds = dict.fromkeys(one.kind for one in _echoed(store, buffer)) if ended_well else {}
-    for kind in kinds:
-        if kind != TEST or counts is None:
-            yield Check(kind, phrase, (), call, PASSED, False, where, BY_CODE, filters)
+    hides = buffer.is_partial or (buffer is call.buffer and hides_lines(call, filters))
+    counts = counted(store, buffer, RAN_TESTS, hides=hides)
+    for one in echoed if ran.ends and exit_code_of(call) == 0 else ():
+        if one.kind != TEST or counts is None:
+            yield Check(one.kind, phrase, (), call, PASSED, False, where, BY_CODE, filters)
     if counts is None or (not counts.bad and exit_code_of(call) not in (0, None) and ran.ends):
         return
     outcome = FAILED if counts.bad else PASSED
@@ -290,7 +321,7 @@ def may_show_others(store: Reading, call: Call, kinds: Sequence[str]) -> bool:
         request = request_of(call.view)
         tool, path = request.get("tool"), request.get("path")
         is_log = isinstance(path, str) and bool(_LOG.search(path))
-        return is_log or (isinstance(tool, str) and (tool in _HELPERS or tool.startswith("mcp__")))
+        return is_log or (isinstance(tool, str) and bool(_RUNNING.search(tool)))
     programs = _programs(command)
     if programs is None:
         return True
@@ -313,8 +344,10 @@ _OF_HOOK = re.compile(
 """What a git hook that checks something prints beside what git says itself."""
 
 
-_HELPERS = frozenset(("Task", "Agent", "task", "spawn_agent", "wait_agent", "BashOutput", "TaskOutput", "write_stdin"))
-"""Tools that show what other agents, or commands in the background, did."""
+_RUNNING = re.compile(
+    r"^mcp__|(?i:task(?!update|create|list|get)|agent|exec|run|shell|bash|terminal|command|stdin|process|job|output|test|monitor)"
+)
+"""Names of tools that run something, or show what other agents and commands in the background did."""
 
 
 def _outcome(store: Reading, call: Call, program: WritingProgram, check: NamedCheck, place: _Place) -> tuple[str, str]:
@@ -331,11 +364,11 @@ def _outcome(store: Reading, call: Call, program: WritingProgram, check: NamedCh
             return FAILED, BY_CODE
     elif unfiltered and unfiltered.exit_code is not None and place.last and place.is_end:
         return (FAILED if unfiltered.exit_code else PASSED), BY_CODE
-    if buffer and buffer.is_partial and not unfiltered:
+    if buffer and not buffer.has_end and not unfiltered:
         return UNKNOWN, BY_NOTHING
     for written in filter(None, (unfiltered, buffer)):
         filters = () if written is unfiltered else program.filters
-        hides = written is buffer and hides_lines(call, filters)
+        hides = written.is_partial or (written is buffer and hides_lines(call, filters))
         counts = counted(store, written, check.kind, hides=hides) if place.last else None
         if counts is None and not place.alone:
             counts = counted(store, written, check.kind, hides=hides, among=True)
@@ -343,7 +376,12 @@ def _outcome(store: Reading, call: Call, program: WritingProgram, check: NamedCh
             if counts.bad:
                 return (FAILED, BY_OUTPUT) if place.of_kind == 1 else (UNKNOWN, BY_NOTHING)
             return PASSED, BY_OUTPUT
-        if place.alone and PASSING_ON.issuperset(filters) and _says_nothing(store, written, check):
+        if (
+            place.alone
+            and not written.is_partial
+            and PASSING_ON.issuperset(filters)
+            and _says_nothing(store, written, check)
+        ):
             return PASSED, BY_SILENCE
     return UNKNOWN, BY_NOTHING
 

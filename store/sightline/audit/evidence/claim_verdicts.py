@@ -50,11 +50,15 @@ def _verdict(claim: Claim, trail: Trail) -> _Verdict | None:
     runs: Sequence[Check] = [one for one in trail.checks if one.kind in claim.checks]
     if claim.kind == OF_COMMAND and (same := [one for one in runs if claim.command in command_of(one.call)]):
         runs = same
-        if re.search(r"\b(?:passed|PASS)\b", claim.words) and same[-1].outcome == PASSED:
+        covers_all = same[-1].is_whole or not claim.is_whole
+        if covers_all and same[-1].outcome == PASSED and re.search(r"\b(?:passed|PASS)\b", claim.words):
             return SUPPORTED, f"it ran, and ended well, {trail.clock(same[-1].view.time)}", [ground_of_check(same[-1])]
     runs = runs_named(claim.words, runs)
-    if claim.kind == FIXED and not any(one.outcome == FAILED for one in runs):
-        return None
+    if claim.kind == FIXED:
+        failed = {one.kind for one in runs if one.outcome == FAILED}
+        runs = [one for one in runs if one.kind in failed]
+        if not runs:
+            return None
     if not runs:
         return _without_runs(claim, trail)
     known = trail.last_known(runs)
@@ -96,9 +100,15 @@ def _without_runs(claim: Claim, trail: Trail) -> _Verdict:
         return NOT_KNOWN, "another command may have shown it", [ground_of_call(shown)]
     if claim.vague:
         return NOT_KNOWN, "no check was run before it", []
+    if _ONE_TEST.search(claim.words) and (tried := trail.last_trial()):
+        return NOT_KNOWN, "a trial by another command may be meant", [ground_of_call(tried)]
     noun = NOUNS[claim.checks[0]]
     verb = "were" if noun == "tests" else "was"
     return NO_EVIDENCE, f"no {noun} {verb} run before it", [ground_of_edit(one) for one in trail.edits[-1:]]
+
+
+_ONE_TEST = re.compile(r"\btest\b(?! (?:suite|run|case|file)s?\b)", re.IGNORECASE)
+"""One test, by which people also mean that they tried something out."""
 
 
 def _of_vague(trail: Trail, last: Check, *, edited: bool) -> _Verdict:
@@ -159,6 +169,10 @@ def _of_passed(claim: Claim, trail: Trail, runs: Sequence[Check], last: Check) -
     failing = [one for one in trail.unresolved(claim.checks) if id(one) in meant] if claim.is_whole else []
     if failing and not counted:
         grounds = [ground_of_check(failing[-1]), ground_of_check(last)]
+        of_command = claim.kind == OF_COMMAND and not last.is_whole and last.phrase == failing[-1].phrase
+        if of_command and (edited := trail.edited_since(failing[-1])):
+            why = f"{last.phrase} failed before {were_edited(edited)}, and only a part of it was run since"
+            return STALE, why, grounds
         if last.is_whole or last.phrase != failing[-1].phrase or not claim.is_total:
             return NOT_KNOWN, "another run failed, and something else was run since", grounds
         return NO_EVIDENCE, "another run failed, and only a part of it was run since", grounds

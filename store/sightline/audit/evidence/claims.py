@@ -43,7 +43,7 @@ _MAY_CLAIM = re.compile(
 
 _NOTHING = re.compile(
     r"\b(?:0|no|zero|without(?: any)?)(?: (?:more|remaining|new|further|other|test|single|any))*"
-    r" (?:failures?|failed|failing|errors?|warnings?|issues|problems|regressions?)\b"
+    r" (?:failures?|fails?|failed|failing|errors?|warnings?|issues|problems|regressions?)\b"
     r"|\bno longer (?:complains?|fails?|failing|errors?|breaks?)\b"
     r"|\bno(?: more| other)? tests? (?:(?:is|are|was|were) )?(?:broken|failing|failed|red)\b"
     r"|\bno (?:failing|failed|broken) tests?\b"
@@ -209,6 +209,8 @@ def claims_in(message: str) -> list[Claim]:
         if not (_MAY_CLAIM.search(sentence) or _any_of("hints").search(sentence)) or veto_of(sentence) is not None:
             continue
         made = [claim for rule in rules if (claim := _read(rule, sentence))]
+        named = {claim.checks for claim in made if claim.kind == OF_COMMAND}  # a command says best which run is meant
+        made = [one for one in made if one.kind == OF_COMMAND or one.is_whole or one.number or one.checks not in named]
         of_rules = {claim.checks for claim in made if claim.kind != OF_COMMAND and not claim.vague}
         made = [claim for claim in made if claim.kind != OF_COMMAND or claim.checks not in of_rules]
         made = [claim for claim in made if not claim.vague] or made
@@ -282,7 +284,7 @@ def _read(rule: ClaimRule, sentence: str) -> Claim | None:
                 if not named:
                     return None
                 checks = tuple(dict.fromkeys(one.kind for one in named))
-                is_whole = is_whole and not any(one.operands for one in named)
+                is_whole = not any(one.operands for one in named)
             if what := groups.get("what"):
                 checks = (_kind_of(what),)
             stated = groups.get("n") or ((counted := _COUNTED.search(near)) and counted[1]) or "0"

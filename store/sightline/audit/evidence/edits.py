@@ -236,7 +236,7 @@ def _by_program(name: str, words: tuple[str, ...]) -> Iterator[_Change]:
     options = [word for word in words if word.startswith("-")]
     if name in ("sed", "gsed") and any(re.match(r"-[a-zA-Z]*i|--in-place", one) for one in options):
         yield from (_Change(path) for path in _files(_without_script(words, ("-e", "-f", "--expression"), first=True)))
-    elif name == "perl" and any(re.match(r"-\w*i", one) for one in options):
+    elif name in ("perl", "ruby") and any(re.match(r"-\w*i", one) for one in options):
         yield from (_Change(path) for path in _files(_without_script(words, ("-M", "-I"), first=False)))
     elif name == "tee":
         yield from (_Change(path, wrote="-a" not in options) for path in _files(plain) if _CODE.search(path))
@@ -245,11 +245,24 @@ def _by_program(name: str, words: tuple[str, ...]) -> Iterator[_Change]:
         yield from (_Change(path, wrote=True, rewrites=False) for path in targets)
     elif name == "rm":
         yield from (_Change(path, rewrites=False) for path in _files(plain) if _CODE.search(path))
+    elif name == "git" and _leaves_files(plain, {*options}):
+        return
     elif name == "git" and plain[:1] in (["checkout"], ["restore"]):
         files = [one for one in plain[1:] if _CODE.search(one)]
         yield from (_Change(path, rewrites=False) for path in files) if files else (_Change("", sure=False),)
     elif (name == "git" and plain[:1] and plain[0] in _MANY) or name == "patch" or _formats(name, words):
         yield _Change("", sure=False)
+
+
+_INDEX_ALONE = frozenset(("--staged", "-S", "--cached", "--soft", "--mixed"))
+_WORK_TREE = frozenset(("--worktree", "-W", "--hard", "--merge", "--keep"))
+
+
+def _leaves_files(plain: list[str], options: set[str]) -> bool:
+    """Return whether a command of git changes only its index, or shows something, and no file of the work tree."""
+    if options & _WORK_TREE:
+        return False
+    return bool(options & _INDEX_ALONE) or plain[:1] == ["reset"] or plain[:2] in (["stash", "list"], ["stash", "show"])
 
 
 def _without_script(words: tuple[str, ...], takes: tuple[str, ...], *, first: bool) -> list[str]:

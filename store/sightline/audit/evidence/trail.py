@@ -59,6 +59,10 @@ class Trail:
         """Return the last call that may have shown how checks of some kinds ended; None for none."""
         return next((call for call in reversed(self.calls) if may_show_others(self.store, call, kinds)), None)
 
+    def last_trial(self) -> Call | None:
+        """Return the last call that ran a program of which nobody knows what it does; None for none."""
+        return next((call for call in reversed(self.calls) if may_have_edited(call)), None)
+
     def may_show_since(self, check: Check) -> bool:
         """Return whether a command behind a check, and behind the edits since, may have shown such a check."""
         edited = self.edited_since(check)
