@@ -10,7 +10,7 @@ from sightline import disk
 from sightline.base.errors import SightlineError
 from sightline.base.private_files import open_private
 from sightline.base.records import Buffer, Session
-from sightline.base.refs import parse_ref
+from sightline.base.refs import format_ref, looks_like_a_ref, parse_ref
 from sightline.disk.errors import store_failed
 from sightline.disk.live import writer_alive
 from sightline.light.json_text import dumps
@@ -178,6 +178,14 @@ def purge_gone(store: Store, names: Collection[str]) -> None:
     _blank(store, purged)
     _ask_for_purge(store, set(names))
     scrub(store, purged)
+
+
+def blank_shown(store: Store, names: Iterable[str]) -> None:
+    """Blank the views of outputs of other hosts, which these have purged; their names begin with those of hosts."""
+    known = (name for name in names if looks_like_a_ref(format_ref(name)))  # a host may call them anything
+    purged = Purged(frozenset(form for name in known for form in (name, format_ref(name))), frozenset())
+    if _blank(store, purged):
+        scrub(store, purged)
 
 
 def _quotes_left(store: Store, name: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import datetime
 import fcntl
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -162,6 +163,43 @@ def test_once_it_is_asked_for_no_reader_is_shown_it_and_none_keeps_it(
     assert packs
     assert not {sha256 for (sha256,) in packs} & {path.name for path in kept}
     assert not [path for path in kept if SECRET in path.read_bytes()]
+
+
+def test_whoever_read_it_before_is_not_shown_it_again_by_any_command(
+    hosts: Hosts, place: SharedStore, purged: tuple[Buffer, Buffer]
+) -> None:
+    secret, beside = purged
+    with pytest.raises(ExpiredRef):  # nothing else was asked of the fleet meanwhile
+        place.resolve(hosts.ref("a", secret))
+    assert place.resolve(hosts.ref("a", beside))
+
+
+@pytest.mark.parametrize("command", ["show {}", "query 'grep -c word {}'", "list"])
+def test_nothing_of_it_is_left_in_the_log_of_a_reader(
+    command: str, hosts: Hosts, place: SharedStore, capfd: pytest.CaptureFixture[str]
+) -> None:
+    a, mark = hosts.stores["a"], "zqxmark"
+    secret, beside = keep_in(a, f"{mark} word\n".encode() * 40, command=f"cat {mark}"), keep_in(a, b"harmless\n" * 40)
+    hosts.ship("a")
+    place.bring_up_to_date()
+    session = current_session(name="reader")
+    refs = {one.name: f"{hosts.names['a']}/{one.name}" for one in (secret, beside)}
+    listed = f"{hosts.ref('a', secret)} ok cat {mark}\n"
+    for shown, text in (((refs[secret.name],), f"{mark} word\n"), ((), listed), ((refs[beside.name],), "harmless\n")):
+        record_view(place.local, session, Shows("read_output", {}, refs=shown), (Segment(text),))
+    assert files_with(place.local.root, mark)
+    retention.remove(a, [secret], purge=True)
+    hosts.ship("a")
+    words = [*shlex.split(command.format(hosts.ref("a", secret))), "--store", place.address]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SIGHTLINE_HOME", place.local.root)
+        main(words)
+    assert mark not in capfd.readouterr().out
+    tidy(hosts.fleet)
+    place.bring_up_to_date()
+    assert files_with(place.local.root, mark) == []
+    (kept,) = list_views(place.local, buffer=refs[beside.name])
+    assert view_text(place.local, kept) == "harmless\n"
 
 
 def test_the_texts_that_quoted_it_are_blank_and_those_beside_them_are_read(

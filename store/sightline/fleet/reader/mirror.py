@@ -198,6 +198,7 @@ class SharedIndex(Index):
 
 
 LetGo = Callable[[Sequence[Buffer], Sequence[str]], None]
+Forget = Callable[[Sequence[str]], None]
 
 
 class Mirror:
@@ -207,18 +208,19 @@ class Mirror:
         index: its rows.
     """
 
-    def __init__(self, folder: str, let_go: "LetGo" = lambda *_: None) -> None:
+    def __init__(self, folder: str, let_go: "LetGo", forget: "Forget") -> None:
         """Open the mirror, and make it if it is missing.
 
         Args:
             folder: folder of the mirror.
             let_go: gets outputs that their hosts have removed, and packs (SHA-256) from which something was purged, of
                 which nothing may be kept here.
+            forget: gets the names of outputs that their hosts have purged, before that counts as done.
 
         Raises:
             sqlite3.Error, OSError: it cannot be opened.
         """
-        self._let_go = let_go
+        self._let_go, self._forget_shown = let_go, forget
         make_parents(os.path.join(folder, "index.sqlite"))
         make_folder(folder)
         self._db = Database(os.path.join(folder, "index.sqlite"))
@@ -503,6 +505,7 @@ class Mirror:
         self._put_changed(emptied)
         if purged:
             self._scrub()
+            self._forget_shown(purged)
 
     def _scrub(self) -> None:
         """Leave no traces of what was purged in the index' files, unless others of this machine keep reading them."""

@@ -527,7 +527,8 @@ def _is_sound(buffer: Buffer) -> bool:
 def _changed(buffer: Buffer, change: dict[str, Any]) -> Buffer:
     """Apply a change on its host. What expired there may be whole here; what was removed is not shown."""
     if change.get("state") == REMOVED:
-        return buffer._replace(state="evicted")
+        removed = buffer._replace(state="evicted")
+        return removed._replace(command="", label="") if change.get("purge") else removed
     kinds = {"exit_code": (int, type(None)), "signal": (int,), "timed_out": (bool,), "pinned": (bool,)}
     known = {
         name: change[name]

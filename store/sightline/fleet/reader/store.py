@@ -22,6 +22,7 @@ from sightline.base.records import Buffer, Note, StreamInfo
 from sightline.base.refs import Ref, format_ref, host_of, parse_ref
 from sightline.base.sha256 import sha256_hex
 from sightline.disk.errors import is_broken, store_failed
+from sightline.disk.index import Index
 from sightline.disk.line_index import Checkpoints
 from sightline.disk.merged_streams import MergedReader
 from sightline.disk.pretty import Facts
@@ -34,13 +35,14 @@ from sightline.fleet.objects import ObjectMissing, Objects, pack_key
 from sightline.fleet.pack import Frame, TamperedPack, frame_at, frame_bytes, raw_bytes
 from sightline.fleet.reader.live import RunningOutputs
 from sightline.fleet.reader.log import LinesOfLog, SharedLog
-from sightline.fleet.reader.mirror import LetGo, Mirror, Reach, SharedIndex
+from sightline.fleet.reader.mirror import Forget, LetGo, Mirror, Reach, SharedIndex
 from sightline.fleet.reader.pack_cache import PackCache, Tampered
 from sightline.fleet.reader.rows import REMARKS, GrantedHost, SharedRows, StoredOutput
 from sightline.fleet.reader.streams import FrameReader
 from sightline.light.typing_names import TYPE_CHECKING, Any, BinaryIO, cast
 from sightline.log.log import NO_HASH
 from sightline.log.notes import MAX_CHARACTERS
+from sightline.log.retention import blank_shown
 from sightline.settings.config import Settings
 from sightline.shape.json.pretty import pretty
 from sightline.shape.summary import human_seconds
@@ -109,7 +111,7 @@ class SharedStore(Reading):
         self.address = str(address)
         self._folder = os.path.join(local.root, FOLDER, sha256_hex(self.address.encode())[:16])
         self._cache = PackCache(self._folder)
-        self._mirror = _opened(self._folder, self._let_go)
+        self._mirror = _opened(self._folder, self._let_go, self._forget_shown)
         command = local.settings.fleet.password_program()
         self._asking = LastingConnection(address, command)
         self._feeding = LastingConnection(address, command)  # so that neither waits for the other's reading
@@ -176,7 +178,7 @@ class SharedStore(Reading):
         stored, compared = self._matching(wanted) if wanted.text else ([], 0)
         if not wanted.text or (compared and wanted.words):
             stored += self.rows.found(wanted)
-        self._mirror.take_in(stored)
+        self._take_in(stored)
         found = {one.name: one for one in running if _is_wanted(one, wanted)}
         found |= {one.buffer.name: one.buffer for one in stored}
         return Narrowed(sorted(found.values(), key=lambda buffer: -buffer.created)[: wanted.limit], compared)
@@ -305,8 +307,16 @@ class SharedStore(Reading):
         if self.offline:
             return False
         stored = self._rows.named([name])
-        self._mirror.take_in(stored)
+        self._take_in(stored)
         return bool(stored)
+
+    def _take_in(self, stored: Sequence[StoredOutput]) -> None:
+        """Take in outputs that were asked for; what is known, but was removed since, goes from here at once."""
+        gone = [one.buffer.name for one in stored if one.buffer.state == "evicted"]
+        known = [Index.buffer(self._mirror.index, name) for name in gone]
+        if any(buffer is not None and buffer.state != "evicted" for buffer in known):
+            self.bring_up_to_date()
+        self._mirror.take_in(stored)
 
     def _fetch_views(self, name: str) -> None:
         """Fetch the views of an output that are older than the mirror."""
@@ -337,6 +347,10 @@ class SharedStore(Reading):
             remove_file(self._merged_path(buffer))
         for pack in packs:
             self._cache.forget(pack)
+
+    def _forget_shown(self, names: Sequence[str]) -> None:
+        """Blank the replies in this machine's own log that showed purged outputs."""
+        blank_shown(self._local, names)
 
     def _host(self, name: str) -> GrantedHost:
         """Return a host by its name. Raises StoreFailed."""
@@ -397,6 +411,9 @@ class SharedStore(Reading):
 
     def _named(self, ref: Ref, prefixes: bool) -> Buffer:
         if ref.host and (buffer := self.index.buffer(ref.name)):
+            with contextlib.suppress(StoreFailed):  # what is here can be read without the database
+                self._fetch_buffer(ref.name)
+                buffer = self.index.buffer(ref.name) or buffer
             return buffer
         own = ref.name.rpartition("/")[2]
         if self.offline:
@@ -404,7 +421,7 @@ class SharedStore(Reading):
         else:
             running = [one.name for one in self._take_in_running()]
             stored = self._rows.like(own, ref.host)
-            self._mirror.take_in(stored)
+            self._take_in(stored)
             names = [name for name in running if name.rpartition("/")[2].startswith(own)]
             names = list(dict.fromkeys([*names, *(one.buffer.name for one in stored)]))
         names = [name for name in names if ref.host in ("", host_of(name))]
@@ -689,16 +706,16 @@ def _ago(when: float) -> str:
     return f"{human_seconds(max(time.time() - when, 0.0))} ago" if when else "never"
 
 
-def _opened(folder: str, let_go: LetGo) -> Mirror:
+def _opened(folder: str, let_go: LetGo, forget: Forget) -> Mirror:
     """Open the mirror in a folder; a broken one is made again, because all of it can be read again."""
     try:
         try:
-            return Mirror(folder, let_go)
+            return Mirror(folder, let_go, forget)
         except sqlite3.DatabaseError as error:
             if not is_broken(error):
                 raise
         for suffix in ("", "-wal", "-shm"):
             remove_file(os.path.join(folder, f"index.sqlite{suffix}"))
-        return Mirror(folder, let_go)
+        return Mirror(folder, let_go, forget)
     except (sqlite3.Error, OSError) as error:
         raise store_failed(error, folder) from error
