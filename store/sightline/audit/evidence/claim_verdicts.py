@@ -7,7 +7,7 @@ from sightline.audit.evidence.call_facts import command_of
 from sightline.audit.evidence.check_names import BUILD, NOUNS, TEST, TYPES
 from sightline.audit.evidence.check_relations import covers
 from sightline.audit.evidence.checks import BY_OUTPUT, BY_SILENCE, FAILED, PASSED, UNKNOWN, Check
-from sightline.audit.evidence.claims import FIXED, OF_COMMAND, RAN, SAME, Claim, claims_in
+from sightline.audit.evidence.claims import FIXED, RAN, SAME, Claim, claims_in
 from sightline.audit.evidence.comparisons import comparison_of, may_mean
 from sightline.audit.evidence.evidence_records import (
     CONTRADICTED,
@@ -48,7 +48,7 @@ def _verdict(claim: Claim, trail: Trail) -> _Verdict | None:
     if claim.kind == SAME:
         return _of_comparison(claim, trail)
     runs: Sequence[Check] = [one for one in trail.checks if one.kind in claim.checks]
-    if claim.kind == OF_COMMAND and (same := [one for one in runs if claim.command in command_of(one.call)]):
+    if claim.command and (same := [one for one in runs if claim.command in command_of(one.call)]):
         runs = same
         covers_all = same[-1].is_whole or not claim.is_whole
         if covers_all and same[-1].outcome == PASSED and re.search(r"\b(?:passed|PASS)\b", claim.words):
@@ -169,7 +169,7 @@ def _of_passed(claim: Claim, trail: Trail, runs: Sequence[Check], last: Check) -
     failing = [one for one in trail.unresolved(claim.checks) if id(one) in meant] if claim.is_whole else []
     if failing and not counted:
         grounds = [ground_of_check(failing[-1]), ground_of_check(last)]
-        of_command = claim.kind == OF_COMMAND and not last.is_whole and last.phrase == failing[-1].phrase
+        of_command = claim.command and not last.is_whole and last.phrase == failing[-1].phrase
         if of_command and (edited := trail.edited_since(failing[-1])):
             why = f"{last.phrase} failed before {were_edited(edited)}, and only a part of it was run since"
             return STALE, why, grounds

@@ -209,8 +209,8 @@ def claims_in(message: str) -> list[Claim]:
         if not (_MAY_CLAIM.search(sentence) or _any_of("hints").search(sentence)) or veto_of(sentence) is not None:
             continue
         made = [claim for rule in rules if (claim := _read(rule, sentence))]
-        named = {claim.checks for claim in made if claim.kind == OF_COMMAND}  # a command says best which run is meant
-        made = [one for one in made if one.kind == OF_COMMAND or one.is_whole or one.number or one.checks not in named]
+        named = {claim.checks: claim for claim in made if claim.kind == OF_COMMAND}
+        made = [_of_command(claim, named[claim.checks]) if claim.checks in named else claim for claim in made]
         of_rules = {claim.checks for claim in made if claim.kind != OF_COMMAND and not claim.vague}
         made = [claim for claim in made if claim.kind != OF_COMMAND or claim.checks not in of_rules]
         made = [claim for claim in made if not claim.vague] or made
@@ -218,6 +218,11 @@ def claims_in(message: str) -> list[Claim]:
             made = [claim._replace(is_whole=False) for claim in made]
         found += made
     return found
+
+
+def _of_command(claim: Claim, named: Claim) -> Claim:
+    """Return a claim with the command that its sentence names, which says best which run is meant."""
+    return claim._replace(command=named.command, is_whole=claim.is_whole or named.is_whole)
 
 
 _TOTAL = re.compile(r"\b(?:all|every|everything|entire|full|whole|alle|sämtliche|gesamte)\b|所有|全部", re.IGNORECASE)
