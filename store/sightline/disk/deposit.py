@@ -82,6 +82,7 @@ class Deposit:
         lines: Mapping[str, int] | None = None,
         partial: str = "",
         gaps: Iterable[Gap] = (),
+        timed_out: bool = False,
     ) -> Buffer:
         """Write the record; the caller puts it into the index.
 
@@ -92,6 +93,7 @@ class Deposit:
             lines: number of lines by stream, if they are not those of its raw bytes.
             partial: why it is not the whole; empty if it is.
             gaps: where something is missing.
+            timed_out: whether the time limit ended it.
 
         Raises:
             StoreFailed: the record could not be written; the caller must discard the deposit.
@@ -104,7 +106,11 @@ class Deposit:
             seals = (*(seal for info, seal in streams.values() if info.bytes), *order)
             self.buffer = sealed_record(
                 self.buffer._replace(
-                    exit_code=exit_code, partial=partial, gaps=tuple(gaps), seals=written_seals(seals)
+                    exit_code=exit_code,
+                    timed_out=timed_out,
+                    partial=partial,
+                    gaps=tuple(gaps),
+                    seals=written_seals(seals),
                 ),
                 {name: info for name, (info, _) in streams.items() if info.bytes},
                 dropped,

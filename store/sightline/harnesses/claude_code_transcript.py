@@ -87,6 +87,9 @@ _RECORDS = """user assistant system attachment progress summary file-history-sna
 api-request-shape api-request-blob tools-used last-prompt cost-state atis-latch result stream_event mode pr-link
 permission-mode agent-name custom-title ai-title worktree-state frame-link"""
 _KNOWN = frozenset(_RECORDS.split())
+_HOLDS = frozenset(("message", "content", "data", "attachment", "toolUseResult", "tool_use_result"))
+"""Members that hold calls or texts; a record of an unknown sort without them is of no consequence."""
+
 _SHELLS = ("Bash", "PowerShell")
 _EXIT = re.compile(r"(?:Error: )?Exit code (\d{1,10})(?:\n|\Z)")
 _TIMED_OUT = re.compile(r"(?:Error: )?Command timed out")
@@ -262,7 +265,8 @@ class Parser:
         """Yield the calls that a record completes."""
         kind = record.get("type")
         if kind not in _KNOWN:
-            yield BadRecord(line, f"a record of an unknown sort: {str(kind)[:80]!r}", unknown=True)
+            if not _HOLDS.isdisjoint(record):
+                yield BadRecord(line, f"a record of an unknown sort: {str(kind)[:80]!r}", unknown=True)
             return
         self._time = when(record.get("timestamp"), self._time)
         self._cwd = text_of(record.get("cwd")) or self._cwd
@@ -428,6 +432,7 @@ class Parser:
             failed=failed,
             gaps=made.gaps,
             told_in=self._told_in,
+            timed_out=failed and made.kind == "cmd" and bool(_TIMED_OUT.match("\n".join(shown))),
         )
 
         task, path = _in_background(dict_of(told), call.shown)

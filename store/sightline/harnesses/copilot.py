@@ -27,7 +27,7 @@ class Copilot(ClaudeShaped):
     clients = ("copilot-cli",)
     missing = "commands cannot be rewritten: a long output is kept from the file that Copilot itself writes of it"
     timeout = 20  # seconds
-    runs = ("Bash",)
+    runs = ("Bash", "powershell")
     own = ("sightline-", "mcp__sightline__")
     replaces = True
 

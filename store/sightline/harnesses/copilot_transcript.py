@@ -8,7 +8,8 @@ long outputs, which results name, are removed when a session ends, so that only 
 
 A command that goes on says so at the end of its result, with a ``shellId``. What it writes then is in results of
 ``read_bash {shellId}``, and its exit code there, or before that in ``system.notification {kind: {type: shell_completed,
-shellId, exitCode}}`` (1.0.64 to 1.0.68).
+shellId, exitCode}}`` (1.0.64 to 1.0.68). On Windows the tools are ``powershell``, ``read_powershell``; the latter gives
+all that the command has written so far.
 """
 
 import re
@@ -25,7 +26,9 @@ from sightline.harnesses.transcript import (
 )
 from sightline.light.typing_names import Any
 
-_GOES_ON = re.compile(r"\n?<command with (?:shellId|id): (\S{1,120}) is still running[^\n]*>\s*\Z")
+_GOES_ON = re.compile(
+    r"\n?<command (?:with|started in background with) (?:shellId|id): ([^\s>]{1,120})(?: is still running[^\n]*)?>\s*\Z"
+)
 _END = "its end was never written down"
 _REST = "what it wrote after its last reply was never shown"
 _NAMES = {"bash": "Bash", "view": "Read"}
@@ -90,7 +93,8 @@ class Parser(SessionParser):
             going = self._going[shell]
             code = going.exit_code if code is None else code
             if code is not None or goes_on:
-                self._going[shell] = going.with_text(going.text + left[: goes_on.start() if goes_on else None])
+                left = left[: goes_on.start() if goes_on else None]
+                self._going[shell] = going.with_text(left if left.startswith(going.text) else going.text + left)
             if code is not None and not goes_on:
                 yield from self._ended(shell, code)
 

@@ -7,7 +7,9 @@ session_id, time_created, time_updated, data)``, times in milliseconds. A call i
 "tool", "tool", "callID", "state": {"status", "input", "output" | "error", "metadata", "time": {"start", "end"}}}``.
 ``output`` is what the model saw. ``metadata`` of a command: ``{output, exit, truncated, outputPath}``, of ``read``:
 ``{"display": {path, text, lineStart, lineEnd, totalLines}}``; a long output lies whole in ``tool-output/``
-beside the database. ``state.time.compacted`` is when its result went from the context.
+beside the database. ``metadata.output`` of more than 30,000 characters is their end, below a line ``...``, which may be
+less than what the model saw. A command that opencode ended has no exit code, and a note below its output (1.2 to 1.18).
+``state.time.compacted`` is when its result went from the context.
 
 Table ``message (id, session_id, data)`` has ``{"role", "summary"}``: parts ``{"type": "text", "text"}`` of
 ``assistant`` are what the agent said, or with ``summary`` the text that a compaction left. ``{"type": "compaction",
@@ -22,7 +24,7 @@ import re
 import sqlite3
 from collections.abc import Iterator
 
-from sightline.base.records import LONG_ID
+from sightline.base.records import LONG_ID, Gap
 from sightline.base.sha256 import sha256_hex
 from sightline.harnesses.opencode import HARNESS
 from sightline.harnesses.tool_call import (
@@ -71,6 +73,13 @@ from sightline.log.session_events import (
 )
 
 _CUT_HEAD = re.compile(r"\.\.\.output truncated\.\.\.\n\nFull output saved to: [^\n]*\n\n")
+_PREVIEW = "...\n\n"
+_PREVIEW_CHARACTERS = 30_000
+_NOTE = re.compile(
+    r"(?:\n\n)?<(bash|shell)_metadata>\n(?P<timeout>(?:bash|shell) tool terminated command after exceeding timeout)?"
+    r"(?:(?!<(?:bash|shell)_metadata>).)*</\1_metadata>\s*\Z",
+    re.S,
+)
 _ENDED = ("completed", "error")
 _PARTS = (
     "SELECT part.id, session_id, part.time_updated, CASE WHEN length(CAST(data AS BLOB)) <= ? THEN data END,"
@@ -208,18 +217,26 @@ class Parts:
         if made.tool == "bash" and isinstance(arguments.get("command"), str) and isinstance(told.get("output"), str):
             cwd = os.path.join(made.cwd, text_of(arguments.get("workdir")))
             made = made._replace(kind="cmd", command=plain(arguments["command"]), cwd=cwd.rstrip("/") or cwd)
-            return self._ran(made, told)
+            return self._ran(made, told, text_of(state.get("output")))
         display = dict_of(told.get("display"))
         if made.tool == "read" and display.get("type") == "file" and isinstance(display.get("text"), str):
             return _read(made, display)
         return self._whole(made._replace(parts=parts_of(list(shown))), told, "part.0")
 
-    def _ran(self, made: ToolCall, told: dict[str, Any]) -> ToolCall:
-        code = told.get("exit")
+    def _ran(self, made: ToolCall, told: dict[str, Any], seen: str) -> ToolCall:
+        code, preview, note = told.get("exit"), told["output"], _NOTE.search(seen)
         made = made._replace(exit_code=code if isinstance(code, int) else None, note="merged")
-        if told.get("truncated") is True:
-            return self._whole(made._replace(parts=text_part(told["output"])), told, "out")
-        return made._replace(parts=text_part(told["output"]))
+        made = made._replace(timed_out=bool(note and note["timeout"] and made.exit_code is None))
+        left = left_of(seen)
+        gaps: tuple[Gap, ...] = ()
+        if len(preview) < _PREVIEW_CHARACTERS:
+            text = _NOTE.sub("", preview)
+        elif left.is_cut:
+            text, gaps = max(left.text, preview.removeprefix(_PREVIEW), key=len), left.gaps
+        else:
+            text = max(_NOTE.sub("", seen), preview, key=len)
+        whole = self._whole(made._replace(parts=text_part(text)), told, "out")
+        return whole._replace(partial=whole.partial if gaps else "", gaps=gaps if whole.partial else ())
 
     def _whole(self, made: ToolCall, told: dict[str, Any], stream: str) -> ToolCall:
         if told.get("truncated") is not True:

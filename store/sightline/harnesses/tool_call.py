@@ -125,6 +125,7 @@ class ToolCall(NamedTuple):
             made it, and its times may be those of the copying.
         ended: when its command ended, if that went on after the result; 0 if it did not, or that is not known.
         told_in: the sort of records that has it, if these are in another session's transcript; else empty.
+        timed_out: whether the harness' time limit ended it.
     """
 
     session: CallSession
@@ -154,6 +155,7 @@ class ToolCall(NamedTuple):
     origins: tuple[str, ...] = ()
     is_copy: bool = False
     told_in: str = ""
+    timed_out: bool = False
 
     @property
     def text(self) -> str:

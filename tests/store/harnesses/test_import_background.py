@@ -1,5 +1,6 @@
 """Commands that go on after their result, and cancelled ones: Claude Code's and Copilot CLI's transcripts."""
 
+import json
 import os
 from datetime import UTC, datetime
 from pathlib import Path
@@ -217,6 +218,7 @@ def _call(use: str, tool: str, arguments: dict[str, Any], shown: str) -> list[tu
 
 GOES_ON = "<command with shellId: 30 is still running after 30 seconds. Use read_bash to continue.>"
 NOT_SHOWN = (4, "what it wrote after its last reply was never shown", b"one\n")
+ENDED = "<shellId: 30 completed with exit code 4>"
 COMPLETED = ("system.notification", {"kind": {"type": "shell_completed", "shellId": "30", "exitCode": 4}})
 
 
@@ -227,9 +229,10 @@ COMPLETED = ("system.notification", {"kind": {"type": "shell_completed", "shellI
         ([COMPLETED, *_call("c2", "read_bash", {"shellId": "30"}, "two")], (4, "", b"one\ntwo")),
         ([COMPLETED, *_call("c2", "stop_bash", {"shellId": "30"}, "<command with id: 30 stopped>")], NOT_SHOWN),
         (_call("c2", "read_bash", {"shellId": "30"}, "two\n<exited with exit code 4>"), (4, "", b"one\ntwo")),
+        (_call("c2", "read_powershell", {"shellId": "30"}, f"one\ntwo\n{ENDED}"), (4, "", b"one\ntwo")),
         ([], (None, "its end was never written down", b"one\n")),
     ],
-    ids=["notification", "notification and read", "notification and stop", "read", "never"],
+    ids=["notification", "notification and read", "notification and stop", "read", "read anew", "never"],
 )
 def test_a_command_of_copilot_that_goes_on_has_the_exit_code_that_comes_later(
     store: Store, imported: Import, tmp_path: Path, later: list[tuple[str, dict[str, Any]]], ended: tuple[Any, ...]
@@ -238,3 +241,18 @@ def test_a_command_of_copilot_that_goes_on_has_the_exit_code_that_comes_later(
     imported(path)
     make = next(one for one in buffers(store) if one.kind == "cmd")
     assert (make.exit_code, make.partial, read(store, make)) == ended
+
+
+@pytest.mark.parametrize(("tool", "name"), [("bash", "Bash"), ("powershell", "powershell")])
+def test_a_command_of_copilot_is_one_in_either_shell(
+    store: Store, imported: Import, tmp_path: Path, tool: str, name: str
+) -> None:
+    begun = _call("c1", tool, {"command": "make", "mode": "async"}, "<command started in background with shellId: 30>")
+    ran = _call("c3", tool, {"command": "make check"}, "2 failed\n<shellId: 31 completed with exit code 2>")
+    path = _copilot(
+        tmp_path / "events.jsonl", *begun, *_call("c2", f"read_{tool}", {"shellId": "30"}, f"one\n{ENDED}"), *ran
+    )
+    imported(path)
+    made = {one.command: (one.exit_code, read(store, one)) for one in buffers(store) if one.kind == "cmd"}
+    assert made == {"make": (4, b"one"), "make check": (2, b"2 failed")}
+    assert {json.loads(view.request)["tool"] for view, _ in views(store)} == {name, f"read_{tool}"}

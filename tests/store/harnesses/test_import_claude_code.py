@@ -84,6 +84,7 @@ def test_a_command_that_failed_is_told_from_one_that_never_ran(
     )
     (buffer,) = buffers(store)
     assert (buffer.kind, buffer.exit_code) == (kind, exit_code)
+    assert buffer.failed == (bool(exit_code) or said.startswith("Command timed out"))
 
 
 def test_a_code_that_only_tells_is_no_success(store: Store, imported: Import, tmp_path: Path) -> None:

@@ -97,9 +97,17 @@ def _change(value: Any, data: st.DataObject) -> None:
 
 def test_damaged_and_unknown_records_are_told_with_their_lines(imported: Import, tmp_path: Path) -> None:
     claude = Claude()
-    unknown = {"type": "brand-new", "sessionId": "5e551011"}
+    unknown = {"type": "brand-new", "sessionId": "5e551011", "message": {}}
+    aside = {"type": "file-history-delta", "messageId": "m", "snapshotMessageId": "n", "trackingPath": "/a"}
     path = write_lines(
-        tmp_path / "s.jsonl", *claude.ran(1, "one\n"), b'{"type": "us\n', unknown, b"[1]\n", b"\xff\xfe\n", b"\n"
+        tmp_path / "s.jsonl",
+        *claude.ran(1, "one\n"),
+        b'{"type": "us\n',
+        unknown,
+        b"[1]\n",
+        b"\xff\xfe\n",
+        b"\n",
+        aside,
     )
     importer = imported(path)
     assert [(told.line, told.text) for told in importer.troubles] == [

@@ -5,6 +5,8 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from sightline.store import Store
 from tests.store.harnesses.past_kit import Import, buffers, read, views
 
@@ -118,3 +120,61 @@ def test_parts_whose_own_ids_are_one_word_are_told_apart_by_their_place(
     path.write_text(path.read_text() + " ")
     assert imported(path).counts.known == 3
     assert len(buffers(store)) == 3
+
+
+def _cut(lines: int, shown: int, **more: Any) -> tuple[dict[str, Any], str]:
+    """A command whose reply was cut to its last lines, and its whole output, of which no file is left."""
+    out = "".join(f"line {at} of a long output\n" for at in range(lines))
+    ran = part(1, "npm test", "...output truncated...\n\nFull output saved to: /gone/tool-output/tool_a\n\n")
+    ran["state"]["output"] += "".join(out.splitlines(keepends=True)[-shown:])
+    preview = out if len(out) < 30_000 else f"...\n\n{out[-30_000:]}"
+    ran["state"]["metadata"] = {"output": preview, "exit": 1, "truncated": True, "outputPath": "/gone/tool_a", **more}
+    return ran, out
+
+
+def test_of_a_cut_reply_and_its_preview_the_longer_one_is_the_output(
+    store: Store, imported: Import, tmp_path: Path
+) -> None:
+    ran, out = _cut(3000, 2000)
+    imported(export(tmp_path / "a.json", ran))
+    (made,) = buffers(store)
+    assert read(store, made).decode() == "".join(out.splitlines(keepends=True)[-2000:])
+    assert made.partial
+    assert [(one.after, one.missing) for one in made.gaps] == [(0, None)]
+    ((view, _),) = views(store)
+    assert [(one.first, one.last) for one in (*view.shown, *view.matched)] == [(1, 2000)]
+
+
+def test_a_preview_below_its_limit_is_the_whole_output(store: Store, imported: Import, tmp_path: Path) -> None:
+    ran, out = _cut(500, 20)
+    imported(export(tmp_path / "a.json", ran))
+    (made,) = buffers(store)
+    assert (read(store, made).decode(), made.partial) == (out, "")
+    ((view, _),) = views(store)
+    assert [(one.first, one.last) for one in view.matched] == [(481, 500)]
+
+
+def test_a_long_output_that_was_shown_whole_is_no_preview(store: Store, imported: Import, tmp_path: Path) -> None:
+    out = "".join(f"line {at} of a long output\n" for at in range(1200))
+    ran = part(1, "npm test", out)
+    ran["state"]["metadata"]["output"] = f"...\n\n{out[-30_000:]}"
+    imported(export(tmp_path / "a.json", ran))
+    (made,) = buffers(store)
+    assert (read(store, made).decode(), made.partial) == (out, "")
+
+
+@pytest.mark.parametrize(
+    ("why", "failed"),
+    [
+        ("shell tool terminated command after exceeding timeout 600000 ms. If", True),
+        ("User aborted the command", False),
+    ],
+)
+def test_a_command_that_opencode_ended_has_failed_if_it_took_too_long(
+    store: Store, imported: Import, tmp_path: Path, why: str, failed: bool
+) -> None:
+    ran = part(1, "brew install x", f"one\n\n\n<shell_metadata>\n{why}\n</shell_metadata>")
+    ran["state"]["metadata"] = {"output": "one\n", "exit": None}
+    imported(export(tmp_path / "a.json", ran))
+    (made,) = buffers(store)
+    assert (read(store, made), made.timed_out, made.failed) == (b"one\n", failed, failed)

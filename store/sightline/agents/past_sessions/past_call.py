@@ -220,7 +220,14 @@ def _sealed(store: Store, call: ToolCall, deposit: Deposit) -> Buffer:
     note = joined_notes(failed, call.note, unseen_input(call.command) if call.kind == "cmd" else "")
     if structured and call.kind == "tool" and TEXT_MIME in mimes.values():
         return sealed_result(store, deposit, mimes, note, Sampling(), partial=partial, gaps=call.gaps)
-    return deposit.seal(exit_code=call.exit_code, note=note, mimes=mimes, partial=partial, gaps=call.gaps)
+    return deposit.seal(
+        exit_code=call.exit_code,
+        timed_out=call.timed_out,
+        note=note,
+        mimes=mimes,
+        partial=partial,
+        gaps=call.gaps,
+    )
 
 
 class _Unreadable(Exception):
@@ -322,8 +329,11 @@ def _request(call: ToolCall, text: str, *, is_recorded: bool) -> dict[str, Any]:
         asked["command" if call.kind == "cmd" else "path"] = call.command
         if isinstance(arguments, dict):
             arguments = {name: value for name, value in arguments.items() if value != call.command}
-    if files := files_changed(call.tool, call.arguments):
-        asked["files"] = files
+    changes = [(one, files) for one in (call, *call.inner) if (files := files_changed(one.tool, one.arguments))]
+    if changes:
+        asked["files"] = list(dict.fromkeys(file for _, files in changes for file in files))
+    if patches := [one.arguments for one, _ in changes if one is not call and isinstance(one.arguments, str)]:
+        asked["patch"] = clipped("\n".join(patches), _ARGUMENT_CHARACTERS)
     caller = {"client": call.session.client, "harness_session": call.session.id, "tool_use": call.use}
     return {
         **asked,
