@@ -19,7 +19,9 @@ This is how version 0.169.0 was seen to write them. A line is ``{"timestamp", "t
 
 A command in the background has its result long before its end, and waits for that. Versions 0.140 to 0.142 write no
 items: the rest of its output and its exit code are in results of ``write_stdin {session_id}``. Calls that a program of
-the model's makes (tools ``exec`` and ``wait``) have only items, with ids of their own, before the program's output.
+the model's makes (tools ``exec`` and ``wait``) have only items, with ids of their own, before the program's output; in
+0.144, which writes no items, they stand in the program alone (`codex_program`). A program that takes longer is answered
+with ``Script running with cell ID N``, and its output is the result of ``wait {cell_id}``.
 """
 
 import re
@@ -27,6 +29,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from sightline.harnesses.codex import HARNESS
+from sightline.harnesses.codex_program import PATCHES, RUNS, ProgramResult, calls_in, results_in
 from sightline.harnesses.tool_call import (
     CallSession,
     ToolCall,
@@ -87,12 +90,16 @@ _CUT_INSIDE = re.compile(
 )
 _CUT_STORED = re.compile(r"\n\.\.\. command output truncated for persistence \.\.\.\n")
 _PROGRAMS = ("exec", "wait")
+_CELL = re.compile(r"\AScript running with cell ID (\S{1,40})$", re.M)
+_MIXED = "what its program showed of it cannot be told from the rest"
+_PART = "its program showed only a part of it"
 _ASKS_MORE = "write_stdin"
 """The tool that shows what a command, which goes on, has written since."""
 
 _COPYING_SECONDS = 0.5
 """The longest time between two records that are copied; a model takes longer for its first reply."""
 
+_NO_END = "its end was never written down"
 _PENDING = 10_000
 _INNER = 500  # calls of one program that are kept until its output comes
 _EMPTY: dict[str, Any] = {}
@@ -160,6 +167,55 @@ class _Asked(NamedTuple):
     ended: float = 0.0
 
 
+class _Program(NamedTuple):
+    """A program of which no output came yet, or not all.
+
+    Attributes:
+        asked: its call.
+        shown: what it showed so far.
+    """
+
+    asked: _Asked
+    shown: tuple[str, ...] = ()
+
+
+class _HeldProgram:
+    """A program that has ended, while a command of it goes on.
+
+    Attributes:
+        call: its call.
+        going: places of these commands among its calls, by the numbers that Codex gives to them.
+        more: later calls that showed more of them.
+    """
+
+    def __init__(self, call: ToolCall, going: dict[str, int]) -> None:
+        self.call, self.going, self.more = call, going, list[ToolCall]()
+        self._silent = set[str]()  # numbers of those of which the last program did not show whether they go on
+
+    def add(self, number: str, result: ProgramResult, time: float) -> str:
+        """Add what was shown of a command, and return the id of its use."""
+        inner = list(self.call.inner)
+        one = inner[at := self.going[number]]
+        (self._silent.discard if result.goes_on else self._silent.add)(number)
+        if result.has_ended:
+            del self.going[number]
+            one = one._replace(exit_code=result.exit_code, ended=time)
+        left = joined([KeptText(one.text, one.gaps, bool(one.partial)), left_of(result.output)])
+        partial = one.partial or (HARNESS.cut if left.is_cut else _PART if result.is_part else "")
+        inner[at] = one._replace(parts=text_part(left.text), gaps=left.gaps, partial=partial)
+        self.call = self.call._replace(inner=tuple(inner))
+        return one.use
+
+    def left(self) -> Iterator[ToolCall]:
+        """Yield all of it; nothing more is told of commands that still go on."""
+        inner = list(self.call.inner)
+        for at in (at for number, at in self.going.items() if number not in self._silent):
+            gap = parted([inner[at].text, ""], [(None, "")], "out").gaps
+            inner[at] = inner[at]._replace(partial=_NO_END, gaps=(*inner[at].gaps, *gap))
+        yield self.call._replace(inner=tuple(inner))
+        yield from self.more
+
+
 class Parser:
     """Makes calls from the records of a rollout."""
 
@@ -175,18 +231,22 @@ class Parser:
         self._answered: set[str] = set()
         self._has_subject = False
         self._inner: list[ToolCall] = []
+        self._has_items = False
+        self._programs: dict[str, _Program] = {}  # programs that go on, by the numbers of their cells
+        self._held: dict[str, _HeldProgram] = {}  # programs whose commands go on, by the numbers of these
         self._running: dict[str, str] = {}  # calls of commands by the numbers that Codex gives to these
         self._shown_more: dict[str, list[ToolCall]] = {}  # later calls that showed more of a command, by its call
 
     @property
     def held(self) -> Sequence[ToolCall]:
         """Calls that showed more of commands whose end is not written yet, which come behind that end."""
-        return [call for calls in self._shown_more.values() for call in calls]
+        held = [call for program in self._held.values() for call in program.more]
+        return [*(call for calls in self._shown_more.values() for call in calls), *held]
 
     @property
     def waiting(self) -> bool:
         """Whether a command or a program goes on that has its first result."""
-        return bool(self._inner) or any(one.line for one in self._asked.values())
+        return bool(self._inner or self._programs or self._held) or any(one.line for one in self._asked.values())
 
     @property
     def newest(self) -> float:
@@ -196,7 +256,7 @@ class Parser:
     @property
     def is_idle(self) -> bool:
         """Whether nothing waits for later records, so that reading can resume here."""
-        return not self._asked and not self._inner
+        return not (self._asked or self._inner or self._programs or self._held)
 
     def asks(self, use: str) -> bool:
         """Return whether the newest call with an id has no result yet."""
@@ -310,9 +370,67 @@ class Parser:
                     yield from self._ended_call(of, self._asked.pop(of)._replace(ended=self._time))
             elif of:
                 yield self._call(call, asked)._replace(of=of)
+            elif asked.tool in _PROGRAMS:
+                yield from self._program(self._call(call, asked), asked)
             else:
-                inner, self._inner = (self._inner, []) if asked.tool in _PROGRAMS else ([], self._inner)
-                yield self._call(call, asked)._replace(inner=tuple(inner))
+                yield self._call(call, asked)
+
+    def _program(self, made: ToolCall, asked: _Asked) -> Iterator[ToolCall]:
+        """Yield a program's call with those that it made, once none of these goes on."""
+        inner, self._inner = self._inner, []
+        if self._has_items:
+            yield made._replace(inner=tuple(inner))
+            return
+        cell = text_of(dict_of(asked.arguments).get("cell_id"))
+        program = self._programs.pop(cell, None) if asked.tool == "wait" else _Program(asked)
+        if program is None:
+            yield made
+        elif goes_on := _CELL.search("\n".join(made.shown)):
+            rest = tuple(one for one in made.shown if not _CELL.match(one))
+            self._programs[goes_on[1]] = program._replace(shown=(*program.shown, *rest))
+            yield made
+        else:
+            yield from self._program_ended(made, program._replace(shown=(*program.shown, *made.shown)))
+
+    def _program_ended(self, made: ToolCall, program: _Program) -> Iterator[ToolCall]:
+        """Yield the call with a program's last output, and with the calls that the program's text names."""
+        text = text_of(program.asked.arguments)
+        calls = calls_in(text)
+        runs = [one for one in calls if one.tool in RUNS]
+        results = iter(results_in(text, program.shown, len(runs)) or ())
+        inner, going, later = list[ToolCall](), dict[str, int](), dict[str, _HeldProgram]()
+        for one in calls:
+            arguments = dict_of(one.arguments)
+            use = f"{made.use}/{len(inner) + 1}"
+            number = str(arguments.get("session_id", ""))
+            call = made._replace(id=unique_id(made.session.id, use), use=use, tool=one.tool, arguments=one.arguments)
+            call = call._replace(shown=(), parts=(), partial="", gaps=(), asked=program.asked.time)
+            if one.tool == PATCHES:
+                inner.append(call)
+            elif one.tool in RUNS:
+                result = next(results, None)
+                if number in self._held and result:
+                    later[number] = self._held[number]
+                    of = self._held[number].add(number, result, self._time)
+                    made = made._replace(of=made.of or of)
+                elif one.tool != _ASKS_MORE and (command := text_of(arguments.get("cmd"))):
+                    if result and result.goes_on:
+                        going[result.goes_on] = len(inner)
+                    cwd = text_of(arguments.get("workdir")) or made.cwd
+                    inner.append(_shown_by_program(call._replace(kind="cmd", command=plain(command), cwd=cwd), result))
+        made = made._replace(inner=tuple(inner))
+        if going:
+            held = _HeldProgram(made, going)
+            self._held |= dict.fromkeys(going, held)
+        elif later:
+            next(iter(later.values())).more.append(made)
+        else:
+            yield made
+        for number, held in later.items():
+            if number not in held.going:
+                del self._held[number]
+                if not held.going:
+                    yield from held.left()
 
     def _ask(self, payload: dict[str, Any]) -> _Asked:
         name, space = text_of(payload.get("name")) or "local_shell", text_of(payload.get("namespace"))
@@ -336,6 +454,7 @@ class Parser:
 
     def _event(self, payload: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
         item = dict_of(payload.get("item"))
+        self._has_items = self._has_items or bool(item)
         if payload.get("type") == "item_completed" and item.get("type") in ("CommandExecution", "McpToolCall"):
             call, whole = text_of(item.get("id")), item
         elif payload.get("type") == "exec_command_end":
@@ -375,6 +494,9 @@ class Parser:
         """Yield commands whose end was never written, and calls of a program that never had output."""
         inner, self._inner = self._inner, []
         yield from inner
+        held, self._held = dict.fromkeys(self._held.values()), {}
+        for one in held:
+            yield from one.left()
         for call, asked in list(self._asked.items()):
             if asked.line:
                 del self._asked[call]
@@ -435,8 +557,18 @@ def _ran(call: ToolCall, whole: dict[str, Any], results: Sequence[str]) -> ToolC
     left, code = joined([text for text, _ in found]), found[-1][1]
     partial, gaps = HARNESS.cut if left.is_cut else "", left.gaps
     if _RUNNING.search(_head(results[-1])):
-        partial, gaps = "its end was never written down", (*gaps, *parted([left.text, ""], [(None, "")], "out").gaps)
+        partial, gaps = _NO_END, (*gaps, *parted([left.text, ""], [(None, "")], "out").gaps)
     return call._replace(parts=text_part(left.text), exit_code=code, partial=partial, note="merged", gaps=gaps)
+
+
+def _shown_by_program(call: ToolCall, result: ProgramResult | None) -> ToolCall:
+    """Return a command of a program with what this showed of it; None if that cannot be told from the rest."""
+    if result is None:
+        return call._replace(partial=_MIXED, note="merged")
+    left = left_of(result.output)
+    partial = HARNESS.cut if left.is_cut else _PART if result.is_part else ""
+    call = call._replace(parts=text_part(left.text), exit_code=result.exit_code, note="merged")
+    return call._replace(partial=partial, gaps=left.gaps)
 
 
 def _result(shown: str) -> tuple[KeptText, int | None]:

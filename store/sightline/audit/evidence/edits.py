@@ -106,7 +106,11 @@ def edits_of(store: Reading, call: Call, folder: str) -> list[Edit]:
     view = call.view
     request = request_of(view)
     tool = request.get("tool")
-    if isinstance(tool, str) and tool in EDITS and not request.get("command"):
+    if (
+        isinstance(tool, str)
+        and (tool in EDITS or (view.verb == "tool" and "files" in request))
+        and not request.get("command")
+    ):
         listed = request.get("files")
         files = listed if isinstance(listed, list) else files_changed(tool, request.get("arguments"))
         if _was_refused(store, call):
@@ -140,7 +144,7 @@ def replaced_lines_of(edit: Edit) -> list[str]:
     files = patched_in(command) if command else request.get("files")
     names = [str(one) for one in files] if isinstance(files, list) else [edit.path]
     name = next((one for one in names if edit.path.endswith(one.removeprefix("./"))), edit.path)
-    return replaced_lines(command or request.get("arguments"), name)
+    return replaced_lines(command or request.get("patch", request.get("arguments")), name)
 
 
 def may_have_edited(call: Call) -> bool:

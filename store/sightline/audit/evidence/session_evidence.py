@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 
 from sightline.audit.buffer_failures import rules_of
+from sightline.audit.evidence.call_facts import with_commands
 from sightline.audit.evidence.check_alarms import check_alarms, claim_alarms
 from sightline.audit.evidence.checks import checks_of
 from sightline.audit.evidence.claim_verdicts import judged_claims
@@ -45,7 +46,7 @@ def evidence_of(
     """
     calls = calls_of(store, session=session.name) if calls is None else calls
     others = store.index.relatives(session)
-    calls = _with_those_of(store, others, calls)
+    calls = [one for call in _with_those_of(store, others, calls) for one in with_commands(store, call)]
     checks = [check for call in calls for check in checks_of(store, call, session.cwd)]
     edits = [edit for call in calls for edit in edits_of(store, call, session.cwd)]
     events = events_of(store, session.name)
