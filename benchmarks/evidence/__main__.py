@@ -25,13 +25,9 @@ from benchmarks.evidence.transcripts import Compacted, Edited, Ran, Read, Said, 
 from benchmarks.evidence.unseen_sessions import UNSEEN_SESSIONS
 from benchmarks.measure import SIGHTLINE
 from sightline.agents.past_sessions.importer import Importer
-from sightline.audit.evidence.evidence_records import (
-    CONTRADICTED_CLAIM,
-    STALE_CLAIM,
-    UNSUPPORTED_CLAIM,
-    SessionEvidence,
-)
+from sightline.audit.evidence.evidence_records import SessionEvidence
 from sightline.audit.evidence.session_evidence import evidence_of
+from sightline.audit.finding_kinds import CONTRADICTED_CLAIM, STALE_CLAIM, UNSUPPORTED_CLAIM
 from sightline.audit.verdict import verdict_of
 from sightline.base.records import Session
 from sightline.harnesses.formats import find_sources

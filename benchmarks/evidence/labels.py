@@ -17,19 +17,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from sightline.audit.evidence.evidence_records import (
+from sightline.audit.evidence.evidence_records import CONTRADICTED, NO_EVIDENCE, STALE, SessionEvidence
+from sightline.audit.finding_kinds import (
     ALARMS,
-    CONTRADICTED,
     CONTRADICTED_CLAIM,
-    NO_EVIDENCE,
+    CUT,
+    OVERLOOKED,
     QUOTING,
-    STALE,
     STALE_CLAIM,
     UNSEEN_RESULT,
     UNSUPPORTED_CLAIM,
-    SessionEvidence,
 )
-from sightline.audit.findings import CUT, OVERLOOKED, found_in
+from sightline.audit.findings import found_in
 from sightline.audit.timeline import Call, calls_of
 from sightline.audit.verdict import Scope
 from sightline.base.records import Session

@@ -11,13 +11,14 @@ from itertools import islice
 from sightline.audit.buffer_coverage import filtered_from
 from sightline.audit.buffer_failures import TEXT_CHARACTERS, Overlooked, number_told, overlooked
 from sightline.audit.coverage import told_share
-from sightline.audit.findings import BROKEN, Finding, finding_of, findings_of, of_sessions
+from sightline.audit.finding_kinds import BROKEN, CLAIMS
+from sightline.audit.findings import Finding, finding_of, findings_of, of_sessions
 from sightline.audit.output_facts import AGAIN, FAILED, FOUND, UNOPENED, UNSEEN, output_rules
 from sightline.audit.project_scope import running_in, started_in
 from sightline.audit.report.markdown import code_span, plain_text
-from sightline.audit.report.phrases import HEADLINES, ending
+from sightline.audit.report.phrases import ending
 from sightline.audit.timeline import BYTES_A_TOKEN
-from sightline.audit.verdict import CLAIMS, Scope, Verdict, verdict_of
+from sightline.audit.verdict import Scope, Verdict, verdict_of
 from sightline.base.project import Project
 from sightline.base.records import Buffer, OutputFacts, ReplyTotals
 from sightline.light.named_tuple import NamedTuple
@@ -236,7 +237,7 @@ def _alarms(judged: Verdict, *, claims: bool) -> list[BriefItem]:
 
 
 def _finding(one: Finding) -> BriefItem:
-    return BriefItem(one.ref, f"{HEADLINES[one.kind]}: {one.text}", " ".join(one.command.split()))
+    return BriefItem(one.ref, f"{one.kind.headline}: {one.text}", " ".join(one.command.split()))
 
 
 def _run(buffer: Buffer) -> BriefItem:

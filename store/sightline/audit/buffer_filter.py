@@ -21,27 +21,6 @@ from sightline.store import Narrowing, Reading
 OVERLOOKED = "!"
 """The word for buffers with a failure that no agent saw."""
 
-STATES = (
-    *("running", "done", "ok", "failed", "partial", "altered", "interrupted"),
-    *("expired", "pinned", "imported", "overlooked"),
-)
-
-WORDS = {
-    "exit": "0, !0, >1: the exit code; none: where it is not known",
-    "seen": "<50, >=90, 0: how much of it some agent was shown, in percent",
-    "is": ", ".join(STATES),
-    "kind": "cmd, file, tool",
-    "tool": "a program of the command line, as pytest, or the tool that was called",
-    "size": ">1M, <10K: bytes",
-    "lines": ">100",
-    "since": "30m, 2h, 7d: captured within",
-    "host": "ci-*: on hosts of this name; where many hosts are read",
-    "cwd": "a part of the folder it was run in",
-    "session": "a part of the name or title of who captured it",
-    "harness": "claude-code, codex, …",
-}
-"""The words that take a value, by name, and their values."""
-
 _AGES = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _SIZES = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _NUMBER = re.compile(r"(!|<=|>=|<|>|=)?(\d+(?:\.\d+)?)([a-z%]*)")
@@ -92,18 +71,11 @@ def completions(word: str, sessions: Sequence[Session] = ()) -> list[str]:
     if not colon:
         return [f"{known}:" for known in WORDS if word and known.startswith(word)]
     values: dict[str, Iterable[str]] = {
-        "is": STATES,
-        "kind": ("cmd", "file", "tool"),
-        "exit": ("!0", "0", "none"),
-        "seen": ("<50", "0"),
-        "size": (">1M",),
-        "lines": (">1000",),
-        "since": ("1h", "24h", "7d"),
-        "tool": ("pytest", "cargo", "npm", "go", "make"),
         "harness": dict.fromkeys(session.harness for session in sessions if session.harness),
         "session": (session.name for session in sessions),
     }
-    return [f"{name}:{known}" for known in values.get(name, ()) if known.startswith(value) and known != value]
+    offered = values.get(name, WORDS[name].offers if name in WORDS else ())
+    return [f"{name}:{known}" for known in offered if known.startswith(value) and known != value]
 
 
 def narrowing(text: str) -> tuple[Narrowing, bool]:
@@ -142,7 +114,7 @@ class BufferFilter:
             if judges := _judges(condition):
                 self._judges.append(judges)
             else:
-                self._tests.append(self._test(condition))
+                self._tests.append(WORDS[condition.name].test(self, condition.value))
 
     def accepted(self, buffers: Iterable[Buffer]) -> list[Buffer]:
         """Return the buffers that meet all conditions, in their order. Raises what the store raises."""
@@ -164,58 +136,42 @@ class BufferFilter:
             before = page[-1].used
             time.sleep(_PAUSE_SECONDS)
 
-    def _test(self, condition: Condition) -> Accepts:
-        name, value = condition
-        made: dict[str, Callable[[str], Accepts]] = {
-            "exit": _exit,
-            "is": self._is,
-            "kind": lambda kind: lambda buffer: buffer.kind == kind,
-            "tool": _tool,
-            "size": lambda text: _measured(text, "size", _SIZES, lambda buffer: buffer.bytes),
-            "lines": lambda text: _measured(text, "lines", {"": 1, "k": 1000}, lambda buffer: buffer.lines),
-            "since": _since,
-            "host": lambda pattern: lambda buffer: fnmatchcase(host_of(buffer.name), pattern),
-            "cwd": lambda part: lambda buffer: part.lower() in buffer.cwd.lower(),
-            "session": self._session,
-            "harness": self._harness,
-        }
-        return made[name](value)
-
-    # who captured
-
-    def _of(self, buffer: Buffer) -> Session | None:
+    def session_of(self, buffer: Buffer) -> Session | None:
+        """Return the session that captured a buffer; None if it is not known."""
         if self._sessions is None or buffer.session not in self._sessions:
             self._sessions = {session.name: session for session in self._store.index.sessions()}
         return self._sessions.get(buffer.session)
 
-    def _session(self, part: str) -> Accepts:
-        def accepts(buffer: Buffer) -> bool:
-            known = self._of(buffer)
-            return part.lower() in f"{buffer.session}\n{known.title if known else ''}".lower()
 
-        return accepts
+def _session(found: BufferFilter, part: str) -> Accepts:
+    def accepts(buffer: Buffer) -> bool:
+        known = found.session_of(buffer)
+        return part.lower() in f"{buffer.session}\n{known.title if known else ''}".lower()
 
-    def _harness(self, part: str) -> Accepts:
-        def accepts(buffer: Buffer) -> bool:
-            known = self._of(buffer)
-            return known is not None and known.harness.lower().startswith(part.lower())
+    return accepts
 
-        return accepts
 
-    def _is(self, state: str) -> Accepts:
-        tests: dict[str, Accepts] = {
-            "running": lambda buffer: buffer.state == "running",
-            "done": lambda buffer: buffer.state == "sealed",
-            "ok": lambda buffer: buffer.state == "sealed" and not buffer.may_have_failed,
-            "failed": lambda buffer: buffer.failed,
-            "partial": lambda buffer: buffer.is_partial,
-            "altered": lambda buffer: bool(buffer.altered),
-            "interrupted": lambda buffer: buffer.state == "interrupted",
-            "expired": lambda buffer: buffer.state == "evicted",
-            "pinned": lambda buffer: buffer.pinned,
-            "imported": lambda buffer: bool(buffer.artifact),
-        }
-        return tests[_state_meant(state)]
+def _harness(found: BufferFilter, part: str) -> Accepts:
+    def accepts(buffer: Buffer) -> bool:
+        known = found.session_of(buffer)
+        return known is not None and known.harness.lower().startswith(part.lower())
+
+    return accepts
+
+
+_STATE_TESTS: dict[str, Accepts] = {
+    "running": lambda buffer: buffer.state == "running",
+    "done": lambda buffer: buffer.state == "sealed",
+    "ok": lambda buffer: buffer.state == "sealed" and not buffer.may_have_failed,
+    "failed": lambda buffer: buffer.failed,
+    "partial": lambda buffer: buffer.is_partial,
+    "altered": lambda buffer: bool(buffer.altered),
+    "interrupted": lambda buffer: buffer.state == "interrupted",
+    "expired": lambda buffer: buffer.state == "evicted",
+    "pinned": lambda buffer: buffer.pinned,
+    "imported": lambda buffer: bool(buffer.artifact),
+}
+STATES = (*_STATE_TESTS, "overlooked")  # the last is judged by what is known of the output
 
 
 def _state_meant(typed: str) -> str:
@@ -256,7 +212,7 @@ def _compared(text: str, name: str, units: dict[str, int]) -> Callable[[float], 
     """Read a comparison with a number: ``>1M``, ``!0``, ``50``."""
     match = _NUMBER.fullmatch(text.lower())
     if match is None or match[3] not in units:
-        raise UsageError(f"{name}:{text} has no number to compare with", f"{name}: takes {WORDS[name]}")
+        raise UsageError(f"{name}:{text} has no number to compare with", f"{name}: takes {WORDS[name].takes}")
     number = float(match[2]) * units[match[3]]
     compares: dict[str, Callable[[float], bool]] = {
         "!": lambda value: value != number,
@@ -276,7 +232,7 @@ def _since(text: str) -> Accepts:
 def _oldest(text: str) -> float:
     match = _NUMBER.fullmatch(text.lower())
     if match is None or match[1] or match[3] not in _AGES:
-        raise UsageError(f"since:{text} is not an age", f"since: takes {WORDS['since']}")
+        raise UsageError(f"since:{text} is not an age", f"since: takes {WORDS['since'].takes}")
     return time.time() - float(match[2]) * _AGES[match[3]]
 
 
@@ -294,3 +250,71 @@ def _tool(name: str) -> Accepts:
         return any(word.rpartition("/")[2] == name for word in words)
 
     return accepts
+
+
+class FilterWord(NamedTuple):
+    """A word that takes a value.
+
+    Attributes:
+        takes: the values that it takes.
+        example: the word with a value, for the help of the command and the pages.
+        test: makes the test of a buffer's record for a value; not called for what `_judges` answers.
+        offers: values that complete it; names of sessions and harnesses come from the store.
+    """
+
+    takes: str
+    example: str
+    test: Callable[[BufferFilter, str], Accepts]
+    offers: tuple[str, ...] = ()
+
+
+def _of_text(test: Callable[[str], Accepts]) -> Callable[[BufferFilter, str], Accepts]:
+    return lambda _, value: test(value)
+
+
+def _judged(_: BufferFilter, value: str) -> Accepts:
+    raise AssertionError(f"{value}: `_judges` answers this")
+
+
+def _of_size(name: str, units: dict[str, int], of: Callable[[Buffer], float]) -> Callable[[BufferFilter, str], Accepts]:
+    return lambda _, value: _measured(value, name, units, of)
+
+
+def _kind(kind: str) -> Accepts:
+    return lambda buffer: buffer.kind == kind
+
+
+def _host(pattern: str) -> Accepts:
+    return lambda buffer: fnmatchcase(host_of(buffer.name), pattern)
+
+
+def _cwd(part: str) -> Accepts:
+    return lambda buffer: part.lower() in buffer.cwd.lower()
+
+
+WORDS = {
+    "exit": FilterWord(
+        "0, !0, >1: the exit code; none: where it is not known", "exit:1 exit:!0", _of_text(_exit), ("!0", "0", "none")
+    ),
+    "seen": FilterWord(
+        "<50, >=90, 0: how much of it some agent was shown, in percent", "seen:<50", _judged, ("<50", "0")
+    ),
+    "is": FilterWord(
+        ", ".join(STATES), "is:running is:partial", _of_text(lambda state: _STATE_TESTS[_state_meant(state)]), STATES
+    ),
+    "kind": FilterWord("cmd, file, tool", "kind:tool", _of_text(_kind), ("cmd", "file", "tool")),
+    "tool": FilterWord(
+        "a program of the command line, as pytest, or the tool that was called",
+        "tool:pytest",
+        _of_text(_tool),
+        ("pytest", "cargo", "npm", "go", "make"),
+    ),
+    "size": FilterWord(">1M, <10K: bytes", "size:>1M", _of_size("size", _SIZES, lambda one: one.bytes), (">1M",)),
+    "lines": FilterWord(">100", "lines:>100", _of_size("lines", {"": 1, "k": 1000}, lambda one: one.lines), (">1000",)),
+    "since": FilterWord("30m, 2h, 7d: captured within", "since:1h", _of_text(_since), ("1h", "24h", "7d")),
+    "cwd": FilterWord("a part of the folder it was run in", "cwd:DIR", _of_text(_cwd)),
+    "session": FilterWord("a part of the name or title of who captured it", "session:S", _session),
+    "harness": FilterWord("claude-code, codex, …", "harness:codex", _harness),
+    "host": FilterWord("ci-*: on hosts of this name; where many hosts are read", "host:ci-*", _of_text(_host)),
+}
+"""The words, by name."""

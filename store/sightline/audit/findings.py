@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from sightline.audit.buffer_failures import Overlooked, not_judged, overlooked
-from sightline.audit.evidence.evidence_records import ALARMS
 from sightline.audit.evidence.session_evidence import evidence_of
+from sightline.audit.finding_kinds import ALTERED, BROKEN, CUT, KINDS, OVERLOOKED, PARTIAL, UNTOLD, FindingKind
 from sightline.audit.kept_facts import facts_for
 from sightline.audit.kept_sessions import alarms_of
 from sightline.audit.output_facts import ALTERED as IS_ALTERED
@@ -22,29 +22,8 @@ from sightline.base.refs import format_ref
 from sightline.light.named_tuple import NamedTuple
 from sightline.store import Reading, StatedAlarm
 
-OVERLOOKED, CUT, UNTOLD, BROKEN = "overlooked-failure", "cut-failure", "untold-failure", "broken-log"
-PARTIAL = "failed-partial"
-ALTERED = "altered-output"
-
-KINDS = {
-    OVERLOOKED: "a failure in an output, of which no line was in any reply",
-    CUT: (
-        "a failed command whose reply was cut before a line that tells of the failure, and which was neither asked for "
-        "nor run again"
-    ),
-    PARTIAL: (
-        "an output of which only a part reached the store, for instance because a harness cut it, and which failed "
-        "or may have failed"
-    ),
-    ALTERED: "an output whose bytes in the store were changed after its capture, or are missing",
-    UNTOLD: "a command, for instance one in the background, that failed after the last reply about it",
-    **ALARMS,
-    BROKEN: "a log that was changed or cut: its chain of hashes does not hold",
-}
-"""The kinds of finding, and what each means."""
-
 _OF_FLAG = {IS_ALTERED: ALTERED, LOST: PARTIAL, IS_UNTOLD: UNTOLD, IS_CUT: CUT}
-_IN_ORDER = list(_OF_FLAG.values())
+_ORDER = {kind: place for place, kind in enumerate(_OF_FLAG.values())}
 _AT_ONCE = 500  # outputs whose calls are held at once
 
 
@@ -60,7 +39,7 @@ class Finding(NamedTuple):
         rests_on: ids of further replies that show it.
     """
 
-    kind: str
+    kind: FindingKind
     ref: str
     text: str
     command: str = ""
@@ -194,7 +173,7 @@ def findings_of(
         expired = [one for one in known if one.name in examined and one.state == "evicted"]
         found.gone.extend(one.name for one in expired if gone_flag(one, calls[one.name]))
         captured, unjudged = captured + len(there), unjudged + not_judged(there)
-    found.others.sort(key=lambda one: _IN_ORDER.index(one.kind))
+    found.others.sort(key=lambda one: _ORDER[one.kind])
     return found._replace(captured=captured, unjudged=unjudged)
 
 
@@ -223,7 +202,7 @@ def _evidence(store: Reading, name: str, unread: set[str]) -> list[Finding]:
 def finding_of(alarm: StatedAlarm) -> Finding:
     """Return an alarm as a finding."""
     view, rests_on = (alarm.views[0] if alarm.views else ""), alarm.views[1:]
-    return Finding(alarm.kind, alarm.ref, alarm.text, alarm.command, view, rests_on)
+    return Finding(KINDS[alarm.kind], alarm.ref, alarm.text, alarm.command, view, rests_on)
 
 
 def overlooked_finding(one: Overlooked) -> Finding:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from sightline.audit import output_facts
 from sightline.audit.coverage import share_of
+from sightline.audit.finding_kinds import CLAIMS
 from sightline.audit.judging_processes import (
     MANY_BYTES,
     MANY_OUTPUTS,
@@ -34,9 +35,6 @@ from sightline.log.log_index import catch_up, fill_index
 from sightline.log.sessions import is_onlooker
 from sightline.shape.summary import counted
 from sightline.store import Reading, StatedAlarm, Store
-
-CLAIMS = ("contradicted", "stale-claim", "no-evidence")
-"""The kinds of alarm that are about a claim."""
 
 _MANY = 10_000  # outputs; the files of more are compared with their seals by an audit, or behind a screen
 _LOOK_SECONDS = 0.02  # of a step for that

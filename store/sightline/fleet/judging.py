@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 
 from sightline.audit.buffer_failures import judge_for_others
-from sightline.audit.evidence.evidence_records import QUOTING, Alarm
+from sightline.audit.evidence.evidence_records import Alarm
 from sightline.audit.evidence.session_evidence import alarm_rules, evidence_of
+from sightline.audit.finding_kinds import QUOTING
 from sightline.base.errors import SightlineError
 from sightline.fleet.announcement import OwnHost
 from sightline.fleet.collector import Collector

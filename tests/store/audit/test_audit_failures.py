@@ -12,7 +12,8 @@ from sightline.audit import buffer_failures as failures
 from sightline.audit.brief import make_brief
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.buffer_failures import Failure, failures_of, judgement_of, overlooked, overlooked_in, told_count
-from sightline.audit.findings import CUT, OVERLOOKED, UNTOLD, audited
+from sightline.audit.finding_kinds import CUT, OVERLOOKED, UNTOLD
+from sightline.audit.findings import audited
 from sightline.audit.kept_facts import facts_for
 from sightline.audit.report.data import as_data
 from sightline.audit.report.phrases import figures, overlooked_of

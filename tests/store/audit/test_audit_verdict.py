@@ -20,7 +20,8 @@ from sightline.audit import verdict as verdicts
 from sightline.audit.brief import as_data, make_brief
 from sightline.audit.buffer_coverage import first_unseen
 from sightline.audit.buffer_filter import BufferFilter, parsed
-from sightline.audit.findings import ALTERED, CUT, KINDS, OVERLOOKED, PARTIAL, UNTOLD, audited
+from sightline.audit.finding_kinds import ALTERED, CUT, KINDS, OVERLOOKED, PARTIAL, UNTOLD
+from sightline.audit.findings import audited
 from sightline.audit.kept_facts import AT_ONCE
 from sightline.audit.kept_sessions import KeptSessions
 from sightline.audit.overlooked_places import missed_in, number_in, place_at

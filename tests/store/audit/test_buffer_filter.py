@@ -1,8 +1,10 @@
 """The words of a filter: what each accepts, what is left to text, and what may be typed next."""
 
+from pathlib import Path
+
 import pytest
 
-from sightline.audit.buffer_filter import BufferFilter, Condition, completions, parsed
+from sightline.audit.buffer_filter import WORDS, BufferFilter, Condition, completions, parsed
 from sightline.base.errors import UsageError
 from sightline.base.records import Session, Shown
 from sightline.log.views import Shows, record_view
@@ -95,3 +97,18 @@ def test_what_a_word_may_become() -> None:
     assert completions("is:r") == ["is:running"]
     assert completions("harness:", [Session("a", "codex", "", "", "/", 1.0)]) == ["harness:codex"]
     assert completions("pytest") == completions("") == []
+
+
+def test_each_word_takes_its_own_example_and_what_completes_it(store: Store) -> None:
+    with_values = [one for word in WORDS.values() for one in word.example.split()]
+    offered = [f"{name}:{value}" for name, word in WORDS.items() for value in word.offers]
+    assert {one.partition(":")[0] for one in with_values} == WORDS.keys()
+    for one in (*with_values, *offered):
+        (condition,) = parsed(one).conditions
+        BufferFilter(store, [condition])
+
+
+def test_the_page_of_the_inspector_names_each_word() -> None:
+    page = Path(__file__).parents[3] / "docs/inspector.md"
+    if page.is_file():
+        assert [name for name in WORDS if f"`{name}:" not in page.read_text()] == []

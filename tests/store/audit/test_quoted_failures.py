@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 from sightline.audit.brief import as_data, make_brief
-from sightline.audit.findings import CUT, OVERLOOKED, audited
+from sightline.audit.finding_kinds import CUT, OVERLOOKED
+from sightline.audit.findings import audited
 from sightline.audit.verdict import verdict_of
 from sightline.base.project import ALL
 from sightline.base.records import Buffer, Session, Shown

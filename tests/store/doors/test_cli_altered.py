@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sightline.audit.findings import ALTERED, KINDS
+from sightline.audit.finding_kinds import ALTERED, KINDS
 
 TOLD = "out was changed after its capture: 18,894 B instead of 18,893 B"
 

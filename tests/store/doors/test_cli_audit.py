@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sightline.audit import buffer_failures as failures
-from sightline.audit.findings import KINDS
+from sightline.audit.finding_kinds import KINDS
 from sightline.base.records import Gap
 from sightline.doors.cli.main import main
 from sightline.store import Store

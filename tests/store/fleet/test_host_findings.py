@@ -24,7 +24,8 @@ pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 from sightline.audit import findings
 from sightline.audit.brief import make_brief
 from sightline.audit.buffer_failures import not_judged
-from sightline.audit.findings import CUT, KINDS, OVERLOOKED, PARTIAL, UNTOLD, Finding, audited, audited_by_hosts
+from sightline.audit.finding_kinds import CUT, KINDS, OVERLOOKED, PARTIAL, UNTOLD
+from sightline.audit.findings import Finding, audited, audited_by_hosts
 from sightline.audit.report.phrases import none_missed
 from sightline.audit.report.report import gather
 from sightline.audit.timeline import calls_of, captured_by

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from sightline.audit.findings import UNTOLD, Finding, audited
+from sightline.audit.finding_kinds import UNTOLD
+from sightline.audit.findings import Finding, audited
 from sightline.base.project import ALL
 from sightline.log.sessions import use_key
 from sightline.store import Store

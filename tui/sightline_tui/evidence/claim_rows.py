@@ -11,6 +11,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from sightline.audit.evidence.evidence_records import DOUBTED, SUPPORTED, VERDICTS, Ground, SessionEvidence
+from sightline.audit.finding_kinds import CLAIMS
 from sightline.light.named_tuple import NamedTuple
 from sightline_tui.common.keys import named
 from sightline_tui.common.phrases import counted
@@ -20,7 +21,6 @@ from sightline_tui.common.visible_text import title
 
 _VERDICT_CELLS = 17
 _LEAST_WHY_CELLS = 20
-_OF_CLAIMS = ("contradicted", "stale-claim", "no-evidence")
 
 
 class ClaimRow(NamedTuple):
@@ -49,7 +49,7 @@ def claim_rows(sessions: Iterable[SessionEvidence], titles: Mapping[str, str]) -
             words = StripPart(f"“{title(claim.claim.words)}”")
             rows.append(ClaimRow([verdict, words], claim.grounds, claim.why))
         for alarm in one.alarms:
-            if alarm.kind not in _OF_CLAIMS:
+            if alarm.kind not in CLAIMS:
                 parts = [StripPart(f"   {alarm.kind:<{_VERDICT_CELLS}} ", "error"), StripPart(title(alarm.text))]
                 rows.append(ClaimRow(parts, alarm.grounds, alarm.text, alarm.at))
     return rows

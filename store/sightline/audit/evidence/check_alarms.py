@@ -10,16 +10,9 @@ from sightline.audit.evidence.checks import FAILED, PASSED, UNKNOWN, Check
 from sightline.audit.evidence.claims import RAN
 from sightline.audit.evidence.evidence_records import (
     CONTRADICTED,
-    CONTRADICTED_CLAIM,
     DOUBTED,
-    FAILING_CHECK,
-    MASKED_EXIT,
     NO_EVIDENCE,
     STALE,
-    STALE_CHECK,
-    STALE_CLAIM,
-    UNSEEN_RESULT,
-    UNSUPPORTED_CLAIM,
     Alarm,
     JudgedClaim,
     ground_of_check,
@@ -27,6 +20,15 @@ from sightline.audit.evidence.evidence_records import (
     were_edited,
 )
 from sightline.audit.evidence.trail import Trail
+from sightline.audit.finding_kinds import (
+    CONTRADICTED_CLAIM,
+    FAILING_CHECK,
+    MASKED_EXIT,
+    STALE_CHECK,
+    STALE_CLAIM,
+    UNSEEN_RESULT,
+    UNSUPPORTED_CLAIM,
+)
 from sightline.shape.summary import one_line
 
 _CLAIM_ALARMS = {CONTRADICTED: CONTRADICTED_CLAIM, STALE: STALE_CLAIM, NO_EVIDENCE: UNSUPPORTED_CLAIM}

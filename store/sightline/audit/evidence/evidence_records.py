@@ -19,29 +19,6 @@ DOUBTED = (CONTRADICTED, STALE, NO_EVIDENCE)
 
 NO_MESSAGES = "no message of an agent is known, so there is no claim to judge"
 
-FORGOTTEN, STALE_CHECK, FAILING_CHECK = "forgotten-failure", "stale-check", "failing-check"
-UNREAD_EDIT, UNSEEN_RESULT, MASKED_EXIT = "unread-edit", "unseen-result", "masked-exit"
-CONTRADICTED_CLAIM, STALE_CLAIM, UNSUPPORTED_CLAIM = "contradicted", "stale-claim", "no-evidence"
-
-ALARMS = {
-    FORGOTTEN: "a failure that was seen only before the context was compacted or cleared, was not shown again, and "
-    "whose command has not succeeded since",
-    STALE_CHECK: "tests, a build, a type check or lint that last ran well before the last edit of a file that it could "
-    "depend on",
-    FAILING_CHECK: "one of these whose last run failed",
-    UNREAD_EDIT: "lines that were changed though none of them had been shown",
-    UNSEEN_RESULT: "success that was claimed on a run whose result the reply did not show",
-    MASKED_EXIT: "a check that failed in a line of commands that ended well, as before `| tail` or `|| true`",
-    CONTRADICTED_CLAIM: "an agent's claim that the last run contradicts",
-    STALE_CLAIM: "a claim whose runs are older than the last edit",
-    UNSUPPORTED_CLAIM: "a claim for which there is no evidence in the log",
-}
-"""The kinds of alarm, and what each means."""
-
-QUOTING = (UNSEEN_RESULT, CONTRADICTED_CLAIM, STALE_CLAIM, UNSUPPORTED_CLAIM)
-"""Those that quote what an agent said."""
-
-
 COMMAND_CHARACTERS = 80
 MOST_NAMES = 3
 

@@ -7,8 +7,9 @@ from sightline.audit.buffer_failures import Failure, failures_if_quick
 from sightline.audit.evidence.call_facts import command_of
 from sightline.audit.evidence.check_relations import tells_anew
 from sightline.audit.evidence.checks import FAILED, Check
-from sightline.audit.evidence.evidence_records import COMMAND_CHARACTERS, FORGOTTEN, MOST_NAMES, Alarm, ground_of_call
+from sightline.audit.evidence.evidence_records import COMMAND_CHARACTERS, MOST_NAMES, Alarm, ground_of_call
 from sightline.audit.evidence.trail import Trail
+from sightline.audit.finding_kinds import FORGOTTEN
 from sightline.audit.held_lines import Holding, Holdings, held_of
 from sightline.audit.line_spans import common, union
 from sightline.base.errors import SightlineError

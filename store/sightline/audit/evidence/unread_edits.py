@@ -5,9 +5,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from sightline.audit.evidence.call_facts import command_of, request_of
 from sightline.audit.evidence.edits import Edit, replaced_lines_of
-from sightline.audit.evidence.evidence_records import UNREAD_EDIT, Alarm, ground_of_call
+from sightline.audit.evidence.evidence_records import Alarm, ground_of_call
 from sightline.audit.evidence.shown_files import AT_LARGE, NAMED, NOTHING, shows_lines
 from sightline.audit.evidence.trail import Trail
+from sightline.audit.finding_kinds import UNREAD_EDIT
 from sightline.audit.timeline import Call
 from sightline.base.errors import SightlineError
 from sightline.base.records import Session

@@ -113,7 +113,7 @@ def _findings_section(report: Report) -> Iterator[str]:
     for finding in report.findings:
         ref = _ref(finding.ref) if finding.ref else ""
         command = _command(finding.command) if finding.command else ""
-        yield f"<li><b>{words.HEADLINES[finding.kind]}</b> {ref} {command} <span>{_text(finding.text)}</span></li>"
+        yield f"<li><b>{finding.kind.headline}</b> {ref} {command} <span>{_text(finding.text)}</span></li>"
     yield "</ul></section>"
 
 

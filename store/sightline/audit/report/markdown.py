@@ -35,7 +35,7 @@ def _document(report: Report) -> Iterator[str]:
     for finding in report.findings:
         where = f" {code_span(finding.ref)}" if finding.ref else ""
         command = f" {code_span(finding.command)}:" if finding.command else ""
-        yield f"- {words.HEADLINES[finding.kind]}:{where}{command} {plain_text(finding.text)}"
+        yield f"- {finding.kind.headline}:{where}{command} {plain_text(finding.text)}"
     if report.claims:
         yield "\n## What was claimed\n"
     for claim in report.claims:

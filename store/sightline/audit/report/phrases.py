@@ -3,18 +3,6 @@
 import time
 
 from sightline.audit.coverage import percent, told_share
-from sightline.audit.evidence.evidence_records import (
-    CONTRADICTED_CLAIM,
-    FAILING_CHECK,
-    FORGOTTEN,
-    MASKED_EXIT,
-    STALE_CHECK,
-    STALE_CLAIM,
-    UNREAD_EDIT,
-    UNSEEN_RESULT,
-    UNSUPPORTED_CLAIM,
-)
-from sightline.audit.findings import ALTERED, BROKEN, CUT, PARTIAL, UNTOLD
 from sightline.audit.held_lines import counts_told
 from sightline.audit.line_spans import Spans, size, written
 from sightline.audit.report.report import Report, ReportedOutput, ToldCall
@@ -22,22 +10,6 @@ from sightline.base.records import Buffer
 from sightline.shape.invisible_characters import fit_to_read
 from sightline.shape.summary import counted, human_bytes
 
-HEADLINES = {
-    CUT: "Failed, cut, and never read again",
-    PARTIAL: "Only a part reached the store",
-    ALTERED: "Altered",
-    UNTOLD: "Failed after the last reply",
-    BROKEN: "The audit log",
-    FORGOTTEN: "Forgotten with the context",
-    STALE_CHECK: "Not checked since an edit",
-    FAILING_CHECK: "The last check failed",
-    UNREAD_EDIT: "Changed without being read",
-    UNSEEN_RESULT: "Claimed without seeing the result",
-    MASKED_EXIT: "Failed behind exit 0",
-    CONTRADICTED_CLAIM: "Claimed, and contradicted",
-    STALE_CLAIM: "Claimed on a stale run",
-    UNSUPPORTED_CLAIM: "Claimed without evidence",
-}
 HOW = (
     "A line counts as seen where it stood in a reply: known exactly, or recognised in what a pipeline made of it. "
     "Of an output of which only a part reached the store that is a share of this part, and so the most. "

@@ -8,7 +8,8 @@ from sightline.audit.buffer_failures import Failure, Overlooked, failures_of
 from sightline.audit.coverage import Coverage, StreamCoverage
 from sightline.audit.evidence.evidence_records import VERDICTS, JudgedClaim
 from sightline.audit.evidence.session_evidence import evidence_of
-from sightline.audit.findings import CUT, Finding, found_in, of_sessions
+from sightline.audit.finding_kinds import CUT
+from sightline.audit.findings import Finding, found_in, of_sessions
 from sightline.audit.held_lines import (
     HeldCoverage,
     HeldOutput,

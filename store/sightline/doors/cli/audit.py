@@ -2,19 +2,9 @@
 
 from collections.abc import Iterable
 
-from sightline.audit.evidence.evidence_records import ALARMS
 from sightline.audit.evidence.languages import UnreadMessages, unread_of_scope
-from sightline.audit.findings import (
-    ALTERED,
-    CUT,
-    KINDS,
-    OVERLOOKED,
-    PARTIAL,
-    Audited,
-    Finding,
-    audited,
-    audited_by_hosts,
-)
+from sightline.audit.finding_kinds import ALARMS, ALTERED, CUT, KINDS, OVERLOOKED, PARTIAL
+from sightline.audit.findings import Audited, Finding, audited, audited_by_hosts
 from sightline.audit.line_spans import spans_of, written
 from sightline.audit.verdict import Scope
 from sightline.base.errors import UsageError
@@ -36,7 +26,7 @@ def parser(name: str) -> CommandParser:
     made = command_parser(
         name,
         "List what went wrong in a session, or in all sessions, without an agent seeing it. There are these kinds:\n"
-        + "".join(f"  {kind}: {meaning}.\n" for kind, meaning in KINDS.items())
+        + "".join(f"  {kind}: {kind.meaning}.\n" for kind in KINDS.values())
         + f"Nobody can say what was overlooked in a {PARTIAL} or an {ALTERED}, so --fail-on {OVERLOOKED} and {CUT} "
         "count these, too. "
         "Nobody can say what is in an output or a log that cannot be read, so --fail-on with any kind counts these. "

@@ -117,7 +117,10 @@ class CommandParser:
         """Return the parser of `argparse` that takes the same."""
         from sightline.doors.terminal.whole_parser import whole_parser  # see the module's head
 
-        return whole_parser(self.about, [(one.names, one.how, one.group) for one in self.declared])
+        about = {**self.about}
+        if callable(about.get("description")):
+            about["description"] = about["description"]()
+        return whole_parser(about, [(one.names, one.how, one.group) for one in self.declared])
 
     def _plain(self, words: Sequence[str]) -> dict[str, Any] | None:
         """Read a plain command line; None if it is for `argparse`."""
@@ -198,13 +201,18 @@ def _place(found: list[str], places: list[Declaration], given: dict[str, Any]) -
 
 
 def command_parser(
-    name: str, description: str, *examples: str, json: bool = True, profile: bool = False, usage: str = ""
+    name: str,
+    description: str | Callable[[], str],
+    *examples: str,
+    json: bool = True,
+    profile: bool = False,
+    usage: str = "",
 ) -> CommandParser:
     """Make a command's parser, with the options that several commands share.
 
     Args:
         name: the command.
-        description: what it does, in a sentence or two.
+        description: what it does, in a sentence or two; a function if making it takes long.
         examples: realistic command lines, which stand at the end of the help.
         json: whether the command can print data as JSON.
         profile: whether a profile shapes what the command prints, so that it has the option for one.

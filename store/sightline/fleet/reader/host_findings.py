@@ -7,7 +7,7 @@ before it is used; if it is not what they should say, it is found here.
 from collections.abc import Iterator, Sequence
 
 from sightline.audit.buffer_failures import HostJudgement
-from sightline.audit.evidence.evidence_records import ALARMS
+from sightline.audit.finding_kinds import ALARMS
 from sightline.base.errors import SightlineError
 from sightline.base.project import Project
 from sightline.base.refs import on_host, parse_ref
