@@ -49,12 +49,15 @@ if TYPE_CHECKING:
     from sightline.disk.changes import Changes
     from sightline.disk.pretty import Facts
     from sightline.disk.stand_ins import StandIns as StandIns
-    from sightline.shape.failure.catalogue import RuleFile
+    from sightline.settings.plugins import RuleFile
 
 with late_names(globals()):
     from sightline.disk.merged_streams import MergedReader as MergedReader
     from sightline.disk.recording import Recording as Recording  # 1 ms, which whoever only reads does not need
     from sightline.disk.streams import StreamReader as StreamReader  # 1 ms, which lists do not need
+
+STORE_VARIABLE = "SIGHTLINE_STORE"
+"""The default for ``--store``, the address of what is read in place of this machine's store."""
 
 IndexFailed = sqlite3.Error
 """What the index raises if it cannot be read or written. Python's own `sqlite3`, which has it too, loads `datetime`."""

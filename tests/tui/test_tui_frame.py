@@ -174,8 +174,8 @@ def test_a_fault_leaves_a_sentence_and_a_private_file(store: Store, capsys: pyte
     assert "in breaks" in kept.read_text()
 
 
-def test_nothing_is_said_of_a_store_before_it_is_counted() -> None:
-    header = Header(Settings(), "all projects")
+def test_nothing_is_said_of_a_store_before_it_is_counted(store: Store) -> None:
+    header = Header(store, "all projects")
     header.on_mount()
     assert [part.text.strip() for part in header._rows[0][0]] == ["◉", "Sightline", "·", "all projects"]
     assert not header._rows[0][1]  # and not that there are 0 buffers

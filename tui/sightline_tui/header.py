@@ -1,12 +1,11 @@
 """The top row: the verdict, what runs, what is looked at, and last how much is held."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import inf
 from typing import TYPE_CHECKING
 
-from sightline.settings.config import Settings
 from sightline.shape.summary import human_bytes
-from sightline.store import Place
+from sightline.store import Reading
 from sightline_tui.common.bar import Bar
 from sightline_tui.common.messages import StoreCounted
 from sightline_tui.common.phrases import MARKS, counted
@@ -23,11 +22,10 @@ _DOT = StripPart("  ·  ", "dim")
 class Header(Bar):
     """The top row. What matters most stands first, so that a narrow screen leaves out what matters least."""
 
-    def __init__(self, settings: Settings, scope: str, place: Callable[[], Place | None] = lambda: None) -> None:
+    def __init__(self, store: Reading, scope: str) -> None:
         super().__init__(id="header")
-        self._place = place
+        self._store = store
         self._scope = scope
-        self._settings = settings
         self._polling = self._live = False
         self._counts: StoreCounted | None = None
         self._verdict: Verdict | None = None
@@ -63,7 +61,7 @@ class Header(Bar):
 
     def tell_place(self) -> None:
         """Update how long ago each host last shipped, if a shared place is read."""
-        if self._place():
+        if self._store.place:
             self._tell()
 
     def on_resize(self) -> None:
@@ -94,14 +92,14 @@ class Header(Bar):
         return [StripPart(title(self._scope), "strong"), *live]
 
     def _polls(self) -> list[StripPart]:
-        if self._place():
+        if self._store.place:
             return []  # a shared place is always polled
         return [StripPart("polling", "failed")] if self._polling else []
 
     def _held(self) -> list[list[StripPart]]:
-        if place := self._place():
+        if place := self._store.place:
             return [[StripPart(f"{place.words} ", "failed" if place.trouble else "")]]
-        counts, settings = self._counts, self._settings
+        counts, settings = self._counts, self._store.settings
         if counts is None:
             return []
         return [

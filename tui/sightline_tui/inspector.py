@@ -103,7 +103,7 @@ class Inspector(BufferActions):
         target = self._target
         # Textual sets these with the first resize, after which it would compute all styles and paint a second time.
         self.update_classes({self._width_class(self.app.size.width): True}, update=False)
-        yield Header(self._store.settings, self._scope_name, lambda: self._store.place)
+        yield Header(self._store, self._scope_name)
         with Horizontal(id="panes"):
             with Vertical(id="left"):
                 order = self._remembered_order()

@@ -162,3 +162,11 @@ class Scope(NamedTuple):
 
 ALL = Scope()
 """Everything that a store has."""
+
+
+def working_directory() -> str:
+    """Return the current folder; if it was removed, its former path."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return os.environ.get("PWD", "")

@@ -15,7 +15,7 @@ from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store import Store
 
 if TYPE_CHECKING:  # only with redaction
-    from sightline.redact.hiding import Redaction
+    from sightline.settings.config import Redaction
 
 Echo = Callable[[str, memoryview], None]
 """Takes (stream, bytes) as they come, beside the store."""

@@ -20,7 +20,7 @@ from sightline.disk.seals import seal_of
 from sightline.light.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sightline.redact.hiding import Redaction
+    from sightline.settings.config import Redaction
 
 
 class Deposit:

@@ -50,7 +50,8 @@ class Layout:
         self.clock = os.path.join(self.root, "clock.json")
         self.imports = os.path.join(self.root, "imports.json")  # exists once a past session was imported
         self.outbox = os.path.join(self.root, "outbox")  # exists while a note waits to be sent
-        self.waiting = os.path.join(self.root, HOOKS, "waiting")  # names sessions of which a harness has more to tell
+        self.hooks = os.path.join(self.root, HOOKS)  # what hooks of harnesses must know of each other
+        self.waiting = os.path.join(self.hooks, "waiting")  # names sessions of which a harness has more to tell
 
     def ensure(self) -> None:
         """Make the root and its folders if they are missing.

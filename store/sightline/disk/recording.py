@@ -18,7 +18,7 @@ from sightline.disk.sqlite import sqlite3
 from sightline.light.typing_names import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping
 
 if TYPE_CHECKING:  # only with redaction
-    from sightline.redact.hiding import Redaction
+    from sightline.settings.config import Redaction
 
 _ENTRY_BYTES = 20  # of a name like cmd_a1b2c3: ext4 rounds it up, and btrfs counts it twice
 _OWN_LINKS = 2  # of a folder: its name, and the dot in it

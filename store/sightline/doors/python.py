@@ -26,10 +26,11 @@ from collections.abc import Callable, Sequence
 
 from sightline.base.errors import SightlineError
 from sightline.base.profile import load_profile
+from sightline.base.project import working_directory
 from sightline.base.records import Session, storable
 from sightline.light.typing_names import Any
 from sightline.log.sessions import SHELL, current_session, safe_name
-from sightline.settings.config import default_root, working_directory
+from sightline.settings.config import default_root
 from sightline.store import Store
 from sightline.verbs import list_outputs as list_outputs_verb
 from sightline.verbs import query as query_verb

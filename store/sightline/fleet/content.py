@@ -24,7 +24,7 @@ from sightline.settings.config import Settings
 from sightline.store import Store
 
 if TYPE_CHECKING:
-    from sightline.redact.hiding import Redaction
+    from sightline.settings.config import Redaction
 
 ORDER, LEFT = "order", "left"
 """Names beside those of a buffer's streams: their order, and what is left of a buffer gone before it was shipped."""

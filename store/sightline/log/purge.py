@@ -15,7 +15,6 @@ from sightline.light.json_text import dumps, loads
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any, Iterable
 from sightline.log import store_kinds
-from sightline.settings.config import HOOKS
 from sightline.store import Store
 
 
@@ -48,7 +47,7 @@ def emptied_record(store: Store, buffer: Buffer) -> Buffer:
     what a few bytes were.
     """
     streams = buffer.streams
-    if store_kinds.copies_to(store.settings) is None:
+    if store_kinds.copies_to(store) is None:
         streams = {name: info._replace(sha256="") for name, info in streams.items()}
     return buffer._replace(command="", label="", note="", artifact="", streams=streams)
 
@@ -69,7 +68,7 @@ def empty_tombstone(store: Store, name: str) -> Purged:
         found = found._replace(names=frozenset([name]), commands=found.commands | ({command} - {""}))
         tombstone.pop("quotes", None)
         tombstone |= {"command": "", "label": "", "note": "", "artifact": "", "reason": "removed"}
-        if store_kinds.copies_to(store.settings) is None:
+        if store_kinds.copies_to(store) is None:
             tombstone["streams"] = {
                 stream: {**info, "sha256": ""} for stream, info in tombstone.get("streams", {}).items()
             }
@@ -106,8 +105,7 @@ def scrub(store: Store, purged: Purged) -> None:
 
 
 def _scrub_hooks(store: Store, purged: Purged) -> None:
-    folder = os.path.join(store.root, HOOKS)
-    for path in glob.glob(os.path.join(glob.escape(folder), "*.json")):
+    for path in glob.glob(os.path.join(glob.escape(store.layout.hooks), "*.json")):
         pending = _loaded(path)
         key = os.path.basename(path).removesuffix(".json")
         is_of = any(
@@ -115,7 +113,7 @@ def _scrub_hooks(store: Store, purged: Purged) -> None:
         )
         if is_of or purged.commands & {pending.get("command"), pending.get("kept")}:
             remove_file(path)
-    for path in glob.glob(os.path.join(glob.escape(folder), "*.transcript")):
+    for path in glob.glob(os.path.join(glob.escape(store.layout.hooks), "*.transcript")):
         fd = open_private(path, os.O_RDWR)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX)

@@ -67,7 +67,7 @@ def enforce_limits(store: Store, *, with_unshipped: bool = False) -> Collected:
     freed = 0
     waiting: dict[str, int] = {}
     while batch := [buffer for buffer in store.limits.over(_BATCH + len(waiting)) if buffer.name not in waiting]:
-        if (kind := copies_to(store.settings)) and not with_unshipped:
+        if (kind := copies_to(store)) and not with_unshipped:
             lacked = kind.lacks(store, [buffer.name for buffer in batch])
             waiting |= {buffer.name: buffer.bytes for buffer in batch if buffer.name in lacked}
             batch = [buffer for buffer in batch if buffer.name not in lacked]
@@ -194,7 +194,7 @@ def _quotes_left(store: Store, name: str) -> dict[str, Any]:
 
 def _ask_for_purge(store: Store, names: set[str]) -> None:
     try:
-        if kind := copies_to(store.settings):
+        if kind := copies_to(store):
             kind.ask_for_purge(store, names)
     except OSError as error:
         raise store_failed(error, store.root) from error
@@ -305,7 +305,7 @@ def _limit_log(store: Store, *, with_unshipped: bool) -> tuple[int, tuple[str, .
     sizes = {path: os.stat(path) for path in paths}
     over = sum(map(_written_bytes, sizes.values())) - store.settings.max_view_bytes
     lacked: set[str] = set()
-    if over > 0 and not with_unshipped and (kind := copies_to(store.settings)):
+    if over > 0 and not with_unshipped and (kind := copies_to(store)):
         lacked = kind.lacks_logs(store, {_session_of(path): status.st_size for path, status in sizes.items()})
     blanked: dict[str, int] = {}
     waiting: list[str] = []

@@ -3,11 +3,11 @@
 import os
 import time
 
+from sightline.base.project import working_directory
 from sightline.base.records import Session, known_fields, storable
 from sightline.base.sha256 import sha256_hex
 from sightline.light.late_pattern import re
 from sightline.light.typing_names import Any, Mapping
-from sightline.settings.config import working_directory
 
 SHELL = "shell"
 """The harness of a caller that is not known to be an agent; each parent process gets a session."""

@@ -7,8 +7,7 @@ one: commands, the log and the inspector ask what is found here.
 import os
 
 from sightline.light.typing_names import TYPE_CHECKING, Callable, Iterable, Iterator, Mapping
-from sightline.settings.config import STORE_VARIABLE, Settings
-from sightline.store import Reading, Store
+from sightline.store import STORE_VARIABLE, Reading, Store
 
 if TYPE_CHECKING:
     from sightline.base.check_result import CheckResult
@@ -66,9 +65,9 @@ class StoreKind:
         raise NotImplementedError
 
 
-def copies_to(settings: Settings) -> StoreKind | None:
+def copies_to(store: Store) -> StoreKind | None:
     """Return the kind of store into which this machine's outputs are copied; None if none is set."""
-    return _kind_of(settings.fleet.db) if settings.fleet.db else None
+    return _kind_of(address) if (address := store.settings.fleet.db) else None
 
 
 def scrub(root: str) -> None:

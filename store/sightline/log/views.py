@@ -5,6 +5,7 @@ import time
 
 from sightline.base.errors import StoreFailed
 from sightline.base.profile import DEFAULT
+from sightline.base.project import working_directory
 from sightline.base.records import (
     Buffer,
     IndexedView,
@@ -26,7 +27,6 @@ from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any, Iterable, Sequence
 from sightline.log import log
 from sightline.log.sessions import header_of
-from sightline.settings.config import working_directory
 from sightline.shape.segments import Segment, uncut_ranges
 from sightline.store import Reading, Store
 

@@ -19,7 +19,7 @@ from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import TYPE_CHECKING, Any, Callable, Mapping
 
 if TYPE_CHECKING:  # few settings hide anything
-    from sightline.redact.hiding import Redaction
+    from sightline.redact.hiding import Redaction as Redaction
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 _UNITS = {
@@ -36,9 +36,6 @@ _UNITS = {
 }
 _TABLES = ("safety", "directories", "keys", "redact", "inspector", "evidence", "fleet", "trust", "store")
 ENVIRONMENT_PREFIX = "SIGHTLINE_"
-STORE_VARIABLE = "SIGHTLINE_STORE"
-"""The default for ``--store``; it is not a setting of a store."""
-
 HOOKS = "hooks"
 """Folder below the root with what hooks of harnesses must know of each other."""
 
@@ -481,11 +478,3 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
     "profile": check_profile_name,
     "durable": _flag,
 }
-
-
-def working_directory() -> str:
-    """Return the current folder; if it was removed, its former path."""
-    try:
-        return os.getcwd()
-    except FileNotFoundError:
-        return os.environ.get("PWD", "")

@@ -16,7 +16,8 @@ from sightline.base.regular_files import read_regular
 from sightline.light.json_text import dumps, loads
 from sightline.light.named_tuple import NamedTuple
 from sightline.settings.config import default_root
-from sightline.shape.failure.catalogue import MAX_FILE_BYTES, RuleFile
+from sightline.shape.failure.catalogue import MAX_FILE_BYTES
+from sightline.shape.failure.catalogue import RuleFile as RuleFile
 
 FOLDER = "rules"
 """Folder of a person's rules, below the store's root."""

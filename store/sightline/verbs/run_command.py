@@ -6,6 +6,7 @@ import time
 from sightline.base.errors import ExpiredRef, UsageError
 from sightline.base.ownership import others_could_write
 from sightline.base.profile import Profile
+from sightline.base.project import working_directory
 from sightline.base.records import Buffer, joined_notes, known_fields
 from sightline.base.refs import format_ref, is_ack
 from sightline.capture.child import shell_argv
@@ -16,7 +17,6 @@ from sightline.light.late_imports import late_modules
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import TYPE_CHECKING, Annotated, Any, Callable
 from sightline.log.views import Shows
-from sightline.settings.config import working_directory
 from sightline.shape.budgets import budget_for
 from sightline.shape.segments import Segment
 from sightline.shell_words import LONGEST_COMMAND

@@ -13,8 +13,8 @@ from sightline.agents.past_sessions.importer import Importer
 from sightline.audit.accounting import alone_of
 from sightline.base.errors import StoreFailed
 from sightline.base.records import Buffer, Session
-from sightline.capture.repair import rebuild_index
 from sightline.harnesses.formats import find_sources
+from sightline.log.repair import rebuild_index
 from sightline.log.retention import enforce_limits, remove, remove_session
 from sightline.log.views import Shows, record_view
 from sightline.settings.config import Settings

@@ -105,5 +105,6 @@ def test_a_purge_is_passed_on(local: Store) -> None:
     assert SHELF.purged == [name]
 
 
-def test_nothing_is_copied_where_no_store_is_set() -> None:
-    assert copies_to(Settings()) is None
+def test_nothing_is_copied_where_no_store_is_set(tmp_path: Path) -> None:
+    with Store(str(tmp_path / "alone"), Settings()) as store:
+        assert copies_to(store) is None

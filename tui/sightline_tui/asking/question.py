@@ -8,11 +8,11 @@ from typing import Any
 
 from sightline.base.errors import SightlineError, UsageError
 from sightline.base.private_files import read_file, write_atomically
+from sightline.base.project import working_directory
 from sightline.base.refs import looks_like_a_ref
 from sightline.light.named_tuple import NamedTuple
 from sightline.pipeline.options import GRAMMARS
 from sightline.pipeline.query_words import QueryWord, split
-from sightline.settings.config import working_directory
 from sightline.shell_words.lexer import WORD, Token, lexed
 from sightline.store import Reading
 from sightline.verbs.arguments import FLAG, TEXT, WHOLE, Declared, arguments_of

@@ -8,12 +8,12 @@ from sightline.agents.hooks.error_log import log_error
 from sightline.agents.hooks.hook_session import open_store, session_of
 from sightline.agents.hooks.pending_commands import PendingCommand
 from sightline.base.errors import StoreFailed
+from sightline.base.project import working_directory
 from sightline.base.records import Buffer
 from sightline.capture.pipe_reader import PipeReader, pass_on
 from sightline.capture.pipe_writers import exit_code_of
 from sightline.capture.recorder import CUT_BY_FILTER, LEFT_BEHIND, Recorder, Unkept
 from sightline.log.sessions import use_key
-from sightline.settings.config import working_directory
 from sightline.store import Recording, Store
 
 

@@ -74,9 +74,9 @@ def _record(harness: Harness, session: str, shell: int, path: str, command: str)
     ended = time.time()
 
     from sightline.agents.hooks.hook_session import open_store, session_of  # 25 ms
+    from sightline.base.project import working_directory
     from sightline.base.records import joined_notes
     from sightline.capture.filters import unseen_input
-    from sightline.settings.config import working_directory
 
     with open_store(insist=False) as store:
         cwd = working_directory()

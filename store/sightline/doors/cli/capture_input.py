@@ -3,12 +3,12 @@
 import os
 
 from sightline.base.errors import UsageError
+from sightline.base.project import working_directory
 from sightline.base.records import Buffer
 from sightline.capture.recorder import Unkept, capture_stdin
 from sightline.doors.terminal.arguments import Namespace
 from sightline.doors.terminal.output import Door, log_streamed, passing_on, tell_error, write_all
 from sightline.log.sessions import is_person
-from sightline.settings.config import working_directory
 from sightline.shape.budgets import budget_for
 from sightline.verbs.command_view import Ending, command_reply, ending_of
 from sightline.verbs.reply import Reply

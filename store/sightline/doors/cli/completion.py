@@ -23,10 +23,10 @@ from sightline.light.typing_names import Any
 from sightline.log.call_names import call_name
 from sightline.log.session_list import list_sessions
 from sightline.log.store_kinds import opener_of
-from sightline.settings.config import STORE_VARIABLE, default_root
+from sightline.settings.config import default_root
 from sightline.shape.budgets import MODES
 from sightline.shape.summary import one_line
-from sightline.store import Reading, Store
+from sightline.store import STORE_VARIABLE, Reading, Store
 
 SHELLS = ("bash", "zsh", "fish")
 _OFFERED = 100  # nobody looks through more

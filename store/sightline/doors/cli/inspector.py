@@ -4,7 +4,7 @@ import os
 from types import ModuleType
 
 from sightline.doors.terminal.arguments import CommandParser, Namespace, add_store
-from sightline.settings.config import STORE_VARIABLE
+from sightline.store import STORE_VARIABLE
 
 
 def parser() -> CommandParser:

@@ -4,13 +4,13 @@ import os
 from collections.abc import Iterable, Iterator
 
 from sightline.base.errors import UsageError
+from sightline.base.project import working_directory
 from sightline.base.records import TOOL_FAILED
 from sightline.capture.recorder import Unkept
 from sightline.capture.result import ResultBlock, blocks_of, call_text, capture_result
 from sightline.doors.terminal.arguments import Namespace
 from sightline.doors.terminal.output import Door
 from sightline.light.json_text import loads
-from sightline.settings.config import working_directory
 from sightline.shape.budgets import budget_for
 from sightline.verbs.command_view import Ending
 from sightline.verbs.reply import Reply

@@ -98,7 +98,7 @@ def rm(given: Namespace) -> int:
     try:
         refs = _removed(door, given)
         done = _told(given, refs, "removed")
-        if given.purge and not given.json and copies_to(door.local.settings):
+        if given.purge and not given.json and copies_to(door.local):
             write_out(_WAITS)
         return done
     finally:

@@ -9,8 +9,7 @@ from sightline.doors.cli.inspector import inspector
 from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.terminal.output import dim, write_err, write_out
 from sightline.log.store_kinds import opener_of
-from sightline.settings.config import STORE_VARIABLE
-from sightline.store import Reading, Store
+from sightline.store import STORE_VARIABLE, Reading, Store
 
 
 def parser(name: str) -> CommandParser:

@@ -10,7 +10,8 @@ from sightline.base.errors import OfNewerVersion, SightlineError, UnsafeStore
 from sightline.base.private_files import open_private, remove_folder
 from sightline.base.records import Buffer
 from sightline.base.refs import format_ref
-from sightline.capture.repair import (
+from sightline.doors.doctor.files import Derived, check_files, is_old
+from sightline.log.repair import (
     SEALED_MODE,
     has_streams,
     has_writer,
@@ -20,7 +21,6 @@ from sightline.capture.repair import (
     record_on_disk,
     write_record,
 )
-from sightline.doors.doctor.files import Derived, check_files, is_old
 from sightline.shape.summary import human_bytes
 from sightline.store import Store
 from sightline.verbs.printable_text import printable

@@ -14,13 +14,13 @@ from sightline.base.ownership import others_could_write
 from sightline.base.private_files import FOLDER_MODE
 from sightline.base.records import Buffer
 from sightline.base.refs import format_ref
-from sightline.capture.repair import dead_captures, end_dead_captures, misplaced_index, network_disk, rebuild_index
 from sightline.doors.doctor.buffers import check_folders, check_records
 from sightline.doors.doctor.files import Derived, check_files
 from sightline.doors.doctor.views import check_views
 from sightline.harnesses import find as find_harness
 from sightline.harnesses import load_harness
 from sightline.harnesses.base import Harness
+from sightline.log.repair import dead_captures, end_dead_captures, misplaced_index, network_disk, rebuild_index
 from sightline.log.store_kinds import copies_to
 from sightline.pipeline.options import GRAMMARS
 from sightline.search.errors import ProgramMissing
@@ -222,7 +222,7 @@ def _listed(reasons: Counter[str]) -> str:
 
 
 def _copies(store: Store) -> Iterator[CheckResult]:
-    if kind := copies_to(store.settings):
+    if kind := copies_to(store):
         yield from kind.examine(store)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sightline.base.check_result import CheckResult
 from sightline.base.private_files import remove_file
-from sightline.capture.repair import DERIVED
+from sightline.log.repair import DERIVED
 
 _YOUNG_SECONDS = 60.0  # a younger file may belong to a capture that is being made
 

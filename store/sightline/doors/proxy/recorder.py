@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 
 from sightline.base.errors import SightlineError
+from sightline.base.project import working_directory
 from sightline.base.records import TOOL_FAILED, Buffer, Session
 from sightline.capture.result import call_text, capture_result
 from sightline.doors.proxy.calls import CallLedger, ProxiedCall, dumped
@@ -17,7 +18,6 @@ from sightline.light.typing_names import Any
 from sightline.log.log import LogWriter
 from sightline.log.sessions import header_of
 from sightline.log.views import Appended, Shows, append_view, index_view
-from sightline.settings.config import working_directory
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.segments import Segment
 from sightline.store import Recording

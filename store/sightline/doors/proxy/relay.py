@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterator
 
 from sightline.base.errors import OutOfProcesses, SightlineError
 from sightline.base.profile import check_profile_name
+from sightline.base.project import working_directory
 from sightline.base.threads import start_thread
 from sightline.doors.proxy.calls import (
     LOOKS_LIKE_OURS,
@@ -47,7 +48,7 @@ from sightline.doors.tools.service import Service
 from sightline.doors.tools.tools import Options, definitions
 from sightline.light.json_text import loads
 from sightline.light.typing_names import TYPE_CHECKING, Any
-from sightline.settings.config import default_root, load_settings, working_directory
+from sightline.settings.config import default_root, load_settings
 from sightline.store import Layout
 from sightline.verbs.next_call import calls_in
 

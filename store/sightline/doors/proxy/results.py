@@ -8,9 +8,11 @@ from sightline.capture.result import TEXT_MIME, ResultBlock, blocks_of
 from sightline.doors.proxy.calls import dumped
 from sightline.light.json_text import first_value, loads
 from sightline.light.named_tuple import NamedTuple
-from sightline.light.typing_names import Any
-from sightline.redact.hiding import Redaction
+from sightline.light.typing_names import TYPE_CHECKING, Any
 from sightline.shape import markers
+
+if TYPE_CHECKING:
+    from sightline.settings.config import Redaction
 
 IMAGE_BYTES = 1 << 16
 """An image, a sound or an encoded resource of at most this size, as sent, stays in the reply."""
@@ -203,7 +205,7 @@ def with_content(result: Result, blocks: list[dict[str, Any]], meta: dict[str, A
     return {**made, "_meta": {**(theirs if isinstance(theirs, dict) else {}), **meta}}
 
 
-def without_secrets(redaction: Redaction, value: Any) -> tuple[Any, str] | None:
+def without_secrets(redaction: "Redaction", value: Any) -> tuple[Any, str] | None:
     """A result with its secrets hidden, and the text for the log; None if it has none. A block says what was hidden.
 
     Some secrets are known by what stands before them in the JSON, some show only in the texts.

@@ -16,9 +16,9 @@ from sightline.light.library import partial, suppress
 from sightline.light.typing_names import TYPE_CHECKING, Any, Callable
 from sightline.log.sessions import at_terminal, current_session
 from sightline.log.views import Shows, record_view
-from sightline.settings.config import STORE_VARIABLE, default_root
+from sightline.settings.config import default_root
 from sightline.shape.segments import Segment
-from sightline.store import IndexFailed, Reading, Store, cause_of, is_known
+from sightline.store import STORE_VARIABLE, IndexFailed, Reading, Store, cause_of, is_known
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
 from sightline.verbs.file_facts import file_fields

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 
 from sightline.base.errors import SightlineError, UsageError
 from sightline.base.profile import Profile, load_profile
+from sightline.base.project import working_directory
 from sightline.base.records import Session, joined_notes, storable
 from sightline.capture.file import LONGEST_PATH
 from sightline.doors.tools import resources
@@ -26,7 +27,6 @@ from sightline.log.log import LogWriter
 from sightline.log.sessions import SHELL, current_session, header_of, safe_name
 from sightline.log.views import Shows
 from sightline.search.processes import Cancel
-from sightline.settings.config import working_directory
 from sightline.shape.budgets import ROOMY, Room
 from sightline.shape.segments import Segment
 from sightline.store import IndexFailed, Reading, Store

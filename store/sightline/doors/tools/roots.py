@@ -7,8 +7,8 @@ import os
 import threading
 from urllib.parse import unquote, urlsplit
 
+from sightline.base.project import working_directory
 from sightline.light.typing_names import Any, Callable
-from sightline.settings.config import working_directory
 
 _PATIENCE_SECONDS = 0.5  # for a client that says that it has roots, and does not name them
 _METHOD = "roots/list"
