@@ -76,6 +76,7 @@ def test_a_tool_s_call_is_told_by_what_it_is_about_and_a_file_by_the_end_of_its_
 
 def test_what_was_piped_in_is_called_so() -> None:
     assert "(piped in)" in shown(80, BUFFER._replace(command=""))
+    assert "(not kept)" in shown(80, BUFFER._replace(command="", state="evicted"))
 
 
 def test_a_session_is_called_by_its_title() -> None:

@@ -28,14 +28,15 @@ _ONE_BASED = ("Read",)
 def call_name(buffer: Buffer) -> str:
     """Return a buffer in one line: a command as typed, a tool's call by what it is about, a file by its path.
 
-    The path begins at the project in which the file lies. The command of piped input may be unknown.
+    The path begins at the project in which the file lies. The command of piped input may be unknown,
+    and that of a purged output is.
     """
     if buffer.kind == "tool":
         return tool_name(buffer.command)
     line = " ".join(buffer.command.split())
     if buffer.kind == "file" and (root := buffer.project or buffer.cwd) and line.startswith(root.rstrip("/") + "/"):
         return line[len(root.rstrip("/")) + 1 :] or line
-    return line or "(piped in)"
+    return line or ("(not kept)" if buffer.state == "evicted" else "(piped in)")
 
 
 @lru_cache(maxsize=_KEPT)

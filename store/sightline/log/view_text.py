@@ -26,7 +26,7 @@ def view_text(store: Reading, indexed: IndexedView) -> str:
     """
     if not indexed.view.number:
         raise TextGone("nothing has been shown of it", "it is still running, or ended without an answer")
-    pieces = _pieces(store, indexed)
+    pieces = _pieces(store, indexed) if indexed.view.text_sha256 else None
     if pieces is None:
         raise TextGone(
             f"the text of view {indexed.view.id} was blanked", "its hash is kept, so that the log still verifies"

@@ -156,6 +156,9 @@ def test_once_it_is_asked_for_no_reader_is_shown_it_and_none_keeps_it(
     place.bring_up_to_date()
     with pytest.raises(ExpiredRef):
         place.resolve(hosts.ref("a", secret))
+    for view in list_views(place, buffer=f"{hosts.names['a']}/{secret.name}"):
+        with pytest.raises(TextGone, match="blanked"):
+            view_text(place, view)
     tidy(hosts.fleet)
     place.bring_up_to_date()
     kept = [path for path in Path(place.local.root).rglob("*") if path.is_file()]
