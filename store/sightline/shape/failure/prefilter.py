@@ -73,33 +73,34 @@ class Prefilter:
         lines = block.translate(_MASK).split(b"\n")
         there = set(lines)
         unknown = there - self._known
-        self._count(first, lines, there, unknown)
         text = b"\n".join(unknown)
         held = {text[start:end] for start, end in _found(text, *self._masked)}
         if len(self._known) > KNOWN_LINES:
             self._known.clear()
             self.rare = None
         self._known.update(line for line in unknown - held if len(line) <= KNOWN_BYTES)
-        places = [at for at, line in enumerate(lines) if line in held] if held else []
+        sought = held | self._uncounted(there, unknown)
+        met = [(at, line) for at, line in enumerate(lines) if line in sought] if sought else []
+        places = [at for at, line in met if line in held] if held else []
+        self._count(first, met)
         if max(len(unknown), len(places)) > WORTHWHILE * len(lines):
             self._skips = SKIPPED_BLOCKS
         own = block.split(b"\n") if places else []
         return [(first + at, own[at]) for at in places]
 
-    def _count(self, first: int, lines: list[bytes], there: set[bytes], unknown: set[bytes]) -> None:
-        """Take the shapes of a block's lines into account, most of which are known, and were not rare."""
+    def _uncounted(self, there: set[bytes], unknown: set[bytes]) -> set[bytes]:
+        """Return those of a block's lines whose shapes may be rare; most are known, and were not."""
+        return set() if self.rare is None else (there & self.rare.keys()) | (unknown - self._common)
+
+    def _count(self, first: int, lines: list[tuple[int, bytes]]) -> None:
+        """Take the shapes of some lines of a block into account."""
         if self.rare is None:
             return
-        again = there & self.rare.keys()
-        new = unknown - self._common - again
-        if not again and not new:
-            return
-        wanted = again | new
-        for at, line in [(at, line) for at, line in enumerate(lines, first) if line in wanted]:
+        for at, line in lines:
             shape = line[:SHAPE_BYTES]
             if shape in self._common:
                 continue
-            place, count = self.rare.get(shape, (at, 0))
+            place, count = self.rare.get(shape, (first + at, 0))
             if count < RARE:
                 self.rare[shape] = place, count + 1
             else:
