@@ -6,7 +6,7 @@ manifest and its bytes. The same seed makes the same text, so nothing of it is k
 
 from collections.abc import Callable
 
-from benchmarks.failures.made import above, again, blocks, closing, floods, quiet, redrawn, steps, words
+from benchmarks.failures.made import above, again, blocks, closing, floods, forms, quiet, redrawn, steps, words
 from benchmarks.failures.made.kit import Made
 
 CASES: dict[str, Callable[[], list[Made]]] = {
@@ -21,4 +21,9 @@ CASES: dict[str, Callable[[], list[Made]]] = {
     "redrawn": redrawn.cases,
     "again": again.cases,
     "closing": closing.cases,
+    "stacks": forms.stacks,
+    "below": forms.below,
+    "passing": forms.passing,
+    "warned": forms.warned,
+    "reports": forms.reports,
 }

@@ -121,7 +121,9 @@ class Judge:
             pass
         verdict = None
         if any(literal in key for literal in self._masked):
-            verdict, varies = self._by_rules(self.text(data))
+            verdict, varies = self._by_rules(text := self.text(data))
+            if verdict and verdict.rank == MINOR and self.strict and is_warning(text):
+                verdict = None
             if verdict and verdict.rule and (verdict.rule.name, verdict.rank) in self._disbelieved:
                 believed = self._disbelieved[verdict.rule.name, verdict.rank]
                 return verdict if last_part(verdict.name) in (*believed, "") else self._by_class(data)
@@ -194,10 +196,11 @@ class Judge:
         if not any(stem in lowered for stem in self.stems):
             return None
         text = self.text(data)
-        if any(quiet.search(text) for quiet in self._quiet):
+        warns = self.strict and is_warning(text)
+        if not warns and any(quiet.search(text) for quiet in self._quiet):
             return None
         place = class_of(text)
-        rank = _OF_CLASS[place] if place >= 0 else FAILED if self.strict and is_warning(text) else None
+        rank = _OF_CLASS[place] if place >= 0 else FAILED if warns else None
         return LineVerdict(rank, kind_of(text), about=_about(text)) if rank is not None else None
 
 

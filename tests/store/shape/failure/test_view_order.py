@@ -73,6 +73,13 @@ def test_warnings_count_as_failures_where_the_output_says_that_they_made_it_fail
     assert "docs/page5.md" not in _view([*lines, "disk is full"], "./docs").partition("\n")[2]
 
 
+def test_warnings_that_a_rule_calls_minor_count_where_they_made_it_fail() -> None:
+    noise = [f"cc -Wall -c m{at}.c" for at in range(300)]
+    warned = [f"m{at}.c:12:3: warning: crate {at} is never weighed" for at in range(3)]
+    told = _view([*noise, *warned, *noise, "cc1: all warnings being treated as errors"], "make").partition("\n")[2]
+    assert all(line in told for line in warned)
+
+
 def test_second_failed_step_is_shown_beside_one_that_was_tolerated() -> None:
     lint = [
         "##[group]Run make lint",
