@@ -25,7 +25,7 @@ from sightline.base.refs import format_ref
 from sightline.light.named_tuple import NamedTuple
 from sightline.store import Reading
 
-_VERSION = "verdict/3"  # raise the number when the same output would be judged differently
+_VERSION = "verdict/4"  # raise the number when the same output would be judged differently
 
 RAN, FAILED, UNSEEN, LEAST, CUT, UNTOLD, LOST, ALTERED = (1 << bit for bit in range(8))
 PARTIAL, INCOMPLETE, UNJUDGED, UNSEALED, GONE, UNOPENED, UNSURE, EXPIRED, AGAIN, LARGE, UNANSWERED, REMOVED = (
@@ -42,7 +42,7 @@ PARTIAL, INCOMPLETE, UNJUDGED, UNSEALED, GONE, UNOPENED, UNSURE, EXPIRED, AGAIN,
     LOST         it failed, or may have, and only a part of it reached the store
     ALTERED      its bytes are not those that were captured
     PARTIAL      only a part of it reached the store, and it is no file, of which a reader may ask for some lines
-    INCOMPLETE   likewise, of a command
+    INCOMPLETE   likewise, of a command that failed, or whose end is not known
     UNJUDGED     it only shows what others wrote
     UNSEALED     nothing tells whether its bytes were changed
     GONE         it expired before it was shown whole
@@ -119,9 +119,15 @@ def _of_record(buffer: Buffer) -> int:
     flags = RAN if buffer.kind == "cmd" and not filtered_from(buffer) else 0
     flags |= FAILED if flags and buffer.failed else 0
     flags |= PARTIAL if buffer.is_partial and buffer.kind != "file" else 0
-    flags |= INCOMPLETE if buffer.is_partial and buffer.kind == "cmd" else 0
+    flags |= INCOMPLETE if buffer.is_partial and buffer.kind == "cmd" and not _states_end(buffer) else 0
     flags |= UNSEALED if buffer.is_unsealed else 0
     return flags | (UNJUDGED if buffer.bytes and judgement_of(buffer).why_not else 0)
+
+
+def _states_end(buffer: Buffer) -> bool:
+    """Return whether what is missing of an output hides no failure: its own exit code is 0, or it only shows others."""
+    judgement = judgement_of(buffer)
+    return bool(judgement.why_not) or (buffer.exit_code == 0 and not judgement.hidden)
 
 
 def _failures(store: Reading, buffer: Buffer) -> tuple[Failure, ...] | None:

@@ -28,6 +28,7 @@ _COMPOUND = {"[[": "false", "((": "false"}
 _IN_ORDER = ("(", "{", "for ")
 _ASIDE = frozenset(("cd", "pushd", "popd", "export", "set", "source", ".", "sleep", "true", ":"))
 _PRINTING = frozenset(("echo", "printf"))
+_FILTERS = frozenset(("head", "tail", "cat", "sort", "uniq", "wc", "cut", "tr"))
 _DEEPEST = 6  # commands within commands
 _COMMAND_CHARACTERS = 20_000  # a longer one is a text that a command only writes
 
@@ -64,10 +65,11 @@ def _of_text(command: str, wrote: Wrote, depth: int) -> str:
 def _of_list(command: str, pipelines: tuple[Pipeline, ...], wrote: Wrote, depth: int) -> str:
     """Return the answer of a list: that of its last part, if no part joined to it by ``&&`` may have failed.
 
-    What only prints behind ``&&`` has not run, as in ``grep -q x file && echo found``.
+    What only prints behind ``&&`` has not run, as in ``grep -q x file && echo found``, nor what ends in a filter that
+    never fails so, as in ``grep -q x file && grep y other | head``.
     """
     at = len(pipelines) - 1
-    while at and pipelines[at].joined == "&&" and _program(pipelines[at]) in _PRINTING:
+    while at and pipelines[at].joined == "&&" and _ends_with_0(pipelines[at], command):
         at -= 1
     answer = _of_pipeline(command, pipelines[at], wrote, depth)
     strict = _is_strict(pipelines)
@@ -91,6 +93,13 @@ def _is_strict(pipelines: tuple[Pipeline, ...]) -> bool:
         for one in pipelines
         for words in [one.stages[0].words]
     )
+
+
+def _ends_with_0(pipeline: Pipeline, command: str) -> bool:
+    """Return whether what ends a pipeline hardly ever has exit code 1."""
+    last = _words(pipeline.stages[-1])
+    is_filtered = len(pipeline.stages) > 1 and "pipefail" not in command and bool(last) and last[0] in _FILTERS
+    return is_filtered or _program(pipeline) in _PRINTING
 
 
 def _program(pipeline: Pipeline) -> str:

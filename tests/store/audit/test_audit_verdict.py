@@ -338,6 +338,9 @@ def test_nothing_is_green_while_something_could_not_be_judged(store: Store) -> N
     show(store, whole, 1, 1)
     assert verdict_of(store).mark == "✓ "
     ran(store, b"fine\n", exit_code=0, partial="it was cut")
+    ran(store, b"fine\n", exit_code=0, partial="it was cut", command="curl -s host")
+    assert verdict_of(store).mark == "✓ "  # an exit code of its own says how it ended
+    ran(store, b"fine\n", exit_code=0, partial="it was cut", command="make; echo done")
     assert (verdict_of(store).mark, verdict_of(store).words) == ("", "no failures known")
     assert verdict_of(store).unknown
 

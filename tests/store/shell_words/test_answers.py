@@ -29,6 +29,7 @@ from sightline.shell_words.exit_codes import meaning_of
         ("[[ -f x ]]", "false"),
         ("git merge-base --is-ancestor a b", "false"),
         ("find . -name '*.py' | xargs grep -l x", "no match"),
+        ("ls src | grep -i x && grep -n y z | head", "no match"),
         ("which foo", "not found"),
         ("command -v foo", "not found"),
         ("type foo", "not found"),
