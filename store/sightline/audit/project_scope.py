@@ -8,6 +8,7 @@ from sightline.base.records import Buffer, Note
 from sightline.base.refs import host_of, parse_ref
 from sightline.light.named_tuple import NamedTuple
 from sightline.log.session_list import SessionFacts
+from sightline.log.sessions import is_onlooker
 from sightline.store import Reading
 
 
@@ -84,6 +85,20 @@ def running_in(store: Reading, scope: Scope) -> list[Buffer]:
         for one in store.index.running()
         if scope.session in (None, one.session) and one.created >= scope.since and belongs(one, scope.project)
     ]
+
+
+def agents_within(store: Reading, scope: Scope) -> set[str]:
+    """Return the names of the sessions of a scope, without those of people who only look on."""
+    session, since, project = scope
+    if session is not None:
+        return {session}
+    everyone = {one.name: one for one in store.index.sessions()}
+    names = set(everyone)
+    if project is not None:
+        names = {*started_in(store, project), *store.index.sessions_about(Scope(project=project))}
+    if since:
+        names &= store.index.active_since(since)
+    return {one for one in names if one not in everyone or not is_onlooker(everyone[one])}
 
 
 def started_in(store: Reading, project: Project) -> frozenset[str]:

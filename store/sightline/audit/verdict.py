@@ -10,7 +10,7 @@ Nothing is left out: as long as something is not judged, the verdict says so.
 """
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sightline.audit import output_facts
 from sightline.audit.coverage import share_of
@@ -25,14 +25,13 @@ from sightline.audit.judging_processes import (
 from sightline.audit.kept_facts import AT_ONCE, judge
 from sightline.audit.kept_sessions import JudgedSession, KeptSessions, LogSizes, each_once, log_sizes
 from sightline.audit.output_facts import output_rules
-from sightline.audit.project_scope import running_in, started_in
+from sightline.audit.project_scope import agents_within, running_in
 from sightline.base.errors import StoreFailed
 from sightline.base.project import ALL
 from sightline.base.project import Scope as Scope
-from sightline.base.records import Buffer, Session, Tally
+from sightline.base.records import Buffer, Tally
 from sightline.light.named_tuple import NamedTuple
 from sightline.log.log_index import catch_up, fill_index
-from sightline.log.sessions import is_onlooker
 from sightline.shape.summary import counted
 from sightline.store import Reading, StatedAlarm, Store
 
@@ -401,7 +400,7 @@ class VerdictReader:
     def _judge_sessions(self, ends: float) -> tuple[dict[str, JudgedSession], int]:
         """Judge sessions of the scope that have changed until a time; return what is known, and how many are left."""
         kept = KeptSessions(self._store, self._sizes)
-        wanted = sorted(self._sessions(kept.everyone))
+        wanted = sorted(agents_within(self._store, self.scope))
         found = {name: known for name in wanted if (known := kept.find(name))}
         due = [name for name in wanted if name not in found]
         now = time.monotonic()
@@ -426,18 +425,6 @@ class VerdictReader:
         if left and time.monotonic() < ends:  # sessions that go on wait for their turn
             time.sleep(min(_WAIT_SECONDS, ends - time.monotonic()))
         return dict(sorted(found.items())), left
-
-    def _sessions(self, everyone: Mapping[str, Session]) -> Collection[str]:
-        """Return the names of the sessions of the scope, without those of people."""
-        session, since, project = self.scope
-        if session is not None:
-            return (session,)
-        names = set(everyone)
-        if project is not None:
-            names = set(started_in(self._store, project)) | self._store.index.sessions_about(Scope(project=project))
-        if since:
-            names &= self._store.index.active_since(since)
-        return {one for one in names if one not in everyone or not is_onlooker(everyone[one])}
 
 
 _WAIT_SECONDS = 0.1

@@ -155,17 +155,19 @@ def _sessions_behind(store: Store, session: str | None = None) -> list[str]:
     return [name for name, size in log.logged_sessions(store.layout.audit).items() if size > known.get(name, 0)]
 
 
+_INDEXED = ("session", "view", "shown", "note", "send", "sent", "titled", "about", "removed")
+"""The kinds of entry that are indexed; what an agent said is read in the log itself."""
+
+
 class _Tail(NamedTuple):
-    """The part of a session's file after the indexed part, up to some byte."""
+    """What is to be indexed of a session's file after the indexed part, the byte up to which it goes, and its time.
+
+    Of views it lacks the texts, which may be many megabytes.
+    """
 
     entries: list[tuple[log.LinePlace, dict[str, Any]]]
     end: int
-
-    @property
-    def newest(self) -> float:
-        """The time of its newest entry; 0 if no entry has one."""
-        times = (entry.get("time") for _, entry in self.entries)
-        return max((time for time in times if isinstance(time, int | float)), default=0.0)
+    newest: float
 
 
 def catch_up(store: Store, sessions: Iterable[str]) -> None:
@@ -197,14 +199,16 @@ def _catch_up(store: Store, session: str, tail: _Tail) -> None:
 def _tail(store: Store, session: str, begin: int) -> _Tail:
     path = store.layout.audit_file(session)
     entries: list[tuple[log.LinePlace, dict[str, Any]]] = []
-    end = begin
-    try:
+    end, newest = begin, 0.0
+    with suppress(FileNotFoundError):
         for place, entry in log.read_from(path, begin):
-            entries.append((place, entry))
             end = place.offset + place.length
-    except FileNotFoundError:
-        pass
-    return _Tail(entries, end)
+            if isinstance(when := entry.get("time"), int | float):
+                newest = max(newest, when)
+            if (kind := entry.get("kind")) in _INDEXED:
+                left_out = "text" if kind == "view" else None
+                entries.append((place, {name: value for name, value in entry.items() if name != left_out}))
+    return _Tail(entries, end, newest)
 
 
 def _index_entry(store: Store, session: str, place: log.LinePlace, entry: dict[str, Any]) -> None:

@@ -20,6 +20,7 @@ from sightline.audit import verdict as verdicts
 from sightline.audit.brief import as_data, make_brief
 from sightline.audit.buffer_coverage import first_unseen
 from sightline.audit.buffer_filter import BufferFilter, parsed
+from sightline.audit.evidence.evidence_records import DOUBTED
 from sightline.audit.finding_kinds import ALTERED, CUT, KINDS, OVERLOOKED, PARTIAL, UNTOLD
 from sightline.audit.findings import audited
 from sightline.audit.kept_facts import AT_ONCE
@@ -362,6 +363,7 @@ DEEDS = st.lists(
         st.tuples(st.just("show"), st.tuples(st.integers(0, 9), st.sampled_from(SESSIONS), st.integers(1, 23))),
         st.tuples(st.just("cut"), st.tuples(st.integers(0, 9), st.sampled_from(SESSIONS), st.integers(1, 3))),
         st.tuples(st.just("claim"), st.sampled_from(SESSIONS[:2])),
+        st.tuples(st.just("say"), st.sampled_from(SESSIONS[:2])),
         st.tuples(st.just("evict"), st.integers(0, 9)),
         st.tuples(st.just("remove"), st.integers(0, 9)),
         st.tuples(st.just("import"), OUTPUTS),
@@ -373,6 +375,8 @@ DEEDS = st.lists(
     max_size=14,
 )
 
+
+FRENCH = "Tous les tests passent maintenant, et je ne vois plus aucune erreur dans le projet que vous avez ouvert."
 
 COUNTED = ("ran", "failed", "failures", "unseen", "cut", "untold", "lost", "altered", "gone", "lines")
 
@@ -400,6 +404,8 @@ def do(store: Store, deed: str, what: Any, made: list[Buffer], running: list[Rec
             store.index.place({made[-1].name: 1_000.0 - len(made)})
     elif deed == "claim":
         append_events(store.root, session_of(what), [AgentMessage(time.time(), "All tests pass.")])
+    elif deed == "say":
+        append_events(store.root, session_of(what), [AgentMessage(time.time(), FRENCH)])
     elif deed == "judge":
         verdict_of(store)
     elif made:
@@ -472,6 +478,14 @@ def assert_commands_agree(root: str, verdict: Verdict, *scope: str) -> None:
         assert (told if words[0] == "brief" else told["totals"])[
             "counts" if words[0] == "brief" else "verdict"
         ] == verdict.counts, words
+    code, told = commanded(root, "evidence", "--json", *(scope if scope[:1] == ("--session",) else ()))
+    doubted = sum(one["verdicts"][word] for one in told["sessions"] for word in DOUBTED)
+    alarms = [alarm for one in told["sessions"] for alarm in one["alarms"]]
+    assert (code, doubted) == (int(bool(verdict.claims)), verdict.claims)
+    assert sorted(alarm["kind"] for alarm in alarms) == sorted(one.kind for one in verdict.alarms)
+    assert sum(one["messages"] for one in told["sessions"]) == verdict.messages
+    unread = commanded(root, "brief", "--json", *scope)[1]["messages_not_read"]
+    assert sum(unread.values()) == verdict.not_read
 
 
 def check(root: str, deeds: list[tuple[str, Any]]) -> None:

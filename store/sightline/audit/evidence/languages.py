@@ -11,12 +11,11 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 
 from sightline.audit.evidence.claims import languages_with_rules
-from sightline.audit.project_scope import started_in
-from sightline.base.project import Project
+from sightline.audit.project_scope import agents_within
+from sightline.base.project import Project, Scope
 from sightline.light.named_tuple import NamedTuple
 from sightline.log.session_events import AgentMessage
 from sightline.log.session_history import events_of
-from sightline.log.session_list import list_sessions
 from sightline.shape.summary import counted
 from sightline.store import Reading
 
@@ -88,11 +87,7 @@ def unread_of_scope(store: Reading, session: str | None, since: float, project: 
     """
     if store.place is not None:
         return UnreadMessages()
-    if session is not None:
-        return unread_in(store, [session])
-    started = None if project is None else started_in(store, project)
-    names = [one.session.name for one in list_sessions(store) if one.counts.last >= since]
-    return unread_in(store, [name for name in names if started is None or name in started])
+    return unread_in(store, agents_within(store, Scope(session, since, project)))
 
 
 def language_of(text: str) -> str:

@@ -14,12 +14,13 @@ from sightline.audit.evidence.evidence_records import (
 )
 from sightline.audit.evidence.languages import UnreadMessages
 from sightline.audit.evidence.session_evidence import evidence_of
+from sightline.audit.project_scope import agents_within
+from sightline.base.project import ALL
 from sightline.base.records import Session
 from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.terminal.output import Door, print_json, red, write_out
 from sightline.light.typing_names import Any
 from sightline.log.session_list import find_session, list_sessions
-from sightline.log.sessions import is_onlooker
 from sightline.shape.summary import one_line
 from sightline.verbs.printable_text import printable
 
@@ -64,7 +65,10 @@ def main(given: Namespace) -> int:
 def _sessions(door: Door, name: str) -> list[Session]:
     if name:
         return [find_session(door.store, name).session]
-    return [one.session for one in list_sessions(door.store) if not is_onlooker(one.session)]
+    listed = [one.session for one in list_sessions(door.store)]
+    known = {one.name: one for one in (*listed, *door.store.index.sessions())}  # those, too, that only said something
+    names = agents_within(door.store, ALL)
+    return [one for name, one in known.items() if name in names]
 
 
 def as_data(evidence: SessionEvidence) -> dict[str, Any]:
