@@ -130,9 +130,11 @@ class Rows(VerdictRows):
     def later_run(self, buffer: Buffer) -> Buffer | None:
         """Return the newest later buffer of the same command and session, in the same folder; None for none."""
         return self._first(
-            "WHERE kind = ? AND command = ? AND (origin = '') = ? AND state <> 'evicted' AND cwd = ? AND session = ?"
+            "WHERE +kind = ? AND substr(command, 1, 64) = ? AND +command = ? AND (origin = '') = ?"
+            " AND state <> 'evicted' AND cwd = ? AND session = ?"
             " AND number > (SELECT number FROM buffers WHERE name = ?) ORDER BY number DESC LIMIT 1",
             buffer.kind,
+            buffer.command[:64],
             buffer.command,
             buffer.origin == "",
             buffer.cwd,

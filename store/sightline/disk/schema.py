@@ -185,6 +185,7 @@ CREATE TABLE replies (
     buffer TEXT NOT NULL
 );
 CREATE INDEX buffers_by_origin ON buffers (origin) WHERE origin <> '';
+CREATE INDEX buffers_by_command ON buffers (session, substr(command, 1, 64));
 CREATE TRIGGER verdict_added AFTER INSERT ON buffers BEGIN {_NEW_VERDICT} END;
 CREATE TRIGGER verdict_changed AFTER UPDATE OF {_FACTS} ON buffers
 WHEN ({_row_values("OLD")}) IS NOT ({_row_values("NEW")}) BEGIN {_NEW_VERDICT} END;

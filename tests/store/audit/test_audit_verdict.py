@@ -32,6 +32,7 @@ from sightline.audit.timeline import calls_of
 from sightline.audit.verdict import Verdict, VerdictReader, verdict_of
 from sightline.base.project import ALL, Project, Scope
 from sightline.base.records import Buffer, Session, Shown
+from sightline.disk.database import Database
 from sightline.disk.recording import Recording
 from sightline.log.retention import evict
 from sightline.log.session_events import AgentMessage, append_events
@@ -192,6 +193,24 @@ def test_what_a_later_run_shows_again_counts_once_as_long_as_that_run_is_there(s
     assert (verdict_of(store).unseen, verdict_of(store).failures) == (1, 2)
     evict(store, sealed)
     assert verdict_of(store).unseen == 1
+
+
+def test_a_later_run_is_found_by_an_index_however_much_a_session_has_run(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, later = ran(store), ran(store)
+    ran(store, command="make " + "x" * 100)
+    asked = list[tuple[str, Any]]()
+    row = Database.row
+    monkeypatch.setattr(Database, "row", lambda self, *given: asked.append(given) or row(self, *given))
+    found = store.index.later_run(first)
+    monkeypatch.undo()
+    assert found is not None
+    assert found.name == later.name
+    [(statement, parameters)] = asked
+    with closing(sqlite3.connect(store.layout.index)) as index:
+        plan = index.execute(f"EXPLAIN QUERY PLAN {statement}", parameters).fetchall()
+    assert any("buffers_by_command (session=? AND <expr>=? AND rowid>?)" in one[3] for one in plan), plan
 
 
 def test_what_is_removed_stays_gone_in_its_session_when_the_index_is_made_anew(store: Store) -> None:
