@@ -8,7 +8,7 @@ from sightline.base.errors import SettingError
 from sightline.store import Store
 from sightline_tui.app import InspectorApp
 from sightline_tui.common.keys import written
-from tests.tui.tui_kit import add, buffers, numbered, opened, press, run, text, viewer
+from tests.tui.tui_kit import add, buffers, numbered, opened, press, run, text, until, viewer
 
 
 def configured(root: Path, config: str) -> Store:
@@ -66,3 +66,45 @@ def test_a_wrong_key_names_file_key_and_what_is_allowed(tmp_path: Path, config: 
 )
 def test_keys_are_written_as_people_know_them(key: str, shown: str) -> None:
     assert written(key) == shown
+
+
+def test_q_and_escape_go_back_one_place_and_q_leaves_from_the_first(store: Store) -> None:
+    add(store, "cmd_00000a", "make", b"1\nerror: no rule\n3\n", exit_code=2)
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            for back in ("q", "escape"):
+                await press(pilot, "enter")
+                assert viewer(pilot).has_focus
+                await press(pilot, back)
+                assert buffers(pilot).has_focus
+            await press(pilot, "escape")
+            assert pilot.app.is_running
+            await press(pilot, "q")
+            assert not pilot.app.is_running
+
+    run(body)
+
+
+def test_q_leaves_from_an_output_that_was_named_at_the_start(store: Store) -> None:
+    add(store, "cmd_00000a", "make", b"1\n")
+
+    async def body() -> None:
+        async with opened(store, target=store.resolve("@cmd_00000a")) as pilot:
+            assert viewer(pilot).has_focus
+            await press(pilot, "q")
+            assert not pilot.app.is_running
+
+    run(body)
+
+
+def test_e_in_the_list_goes_to_the_first_error(store: Store) -> None:
+    add(store, "cmd_00000a", "make", b"1\nMakefile:2: error: no rule\n3\n", exit_code=2)
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "e")
+            assert viewer(pilot).has_focus
+            await until(pilot, lambda: viewer(pilot).target == 2)
+
+    run(body)

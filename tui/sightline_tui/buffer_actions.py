@@ -47,7 +47,7 @@ class BufferActions(Screen[None]):
             Binding("D", "delete", "Delete", show=False),
             Binding("t", "timeline", "Timeline"),
             Binding("b,B", "brief", "Brief"),
-            Binding("K", "claims", "Claims, and what they rest on", show=False),
+            Binding("K", "claims", "Claims"),
             Binding("W", "sessions", "Sessions, who asked and read what", show=False),
             Binding("a", "note", "Write a note on the lines", show=False),
             Binding("A", "notes", "Notes", show=False),

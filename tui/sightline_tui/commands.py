@@ -47,6 +47,7 @@ _PANES = {
 _TASKS = (
     ("next_miss", "What did it miss? The next such failure"),
     ("next_unseen", "What did it not look at? The next such lines"),
+    ("claims", "Is it so? What it claims, and what that rests on"),
     ("brief", "What happened? All of it on one screen"),
     ("timeline", "What is it doing? Call by call, live"),
     ("sessions", "Who is at work?"),

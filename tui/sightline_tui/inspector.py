@@ -64,7 +64,9 @@ class Inspector(BufferActions):
             Binding("greater_than_sign", "resize(1)", "Larger list", show=False),
             Binding("c", "choose_project", "Project", show=False),
             Binding("asterisk", "app.switch_scope", "All projects, or the one before", key_display="*", show=False),
-            Binding("escape", "clear_filter", "Clear the filter", show=False),
+            Binding("e", "first_error", "First error of the output", show=False),
+            Binding("escape", "step_back", "Back, or clear the filter", show=False),
+            Binding("q", "back", "Quit"),
         ],
     )
 
@@ -391,12 +393,45 @@ class Inspector(BufferActions):
 
     # keys
 
-    def action_clear_filter(self) -> None:
-        """Show every buffer again; if a search through all outputs runs, only stop that."""
+    async def action_back(self) -> None:
+        """Go back one place; leave from the first."""
+        if not self._go_back():
+            await self.app.action_quit()
+
+    def action_step_back(self) -> None:
+        """Go back one place; in the first one clear the filter."""
+        if not self._go_back() and not self._clear_filter():
+            self.notify("q leaves", markup=False)
+
+    def _go_back(self) -> bool:
+        """Go from the output or an answer to the list; return False where a person has gone nowhere yet."""
+        first = self.query_one(Viewer if self._target is not None else BufferList)
+        if self.focused in (None, first, self._list):
+            return False
+        self.set_focus(self._list)
+        return True
+
+    @property
+    def _list(self) -> Widget:
+        """The list that is shown at the left."""
+        return self.query_one("#found") if self._searches_contents else self.query_one(BufferList)
+
+    def _clear_filter(self) -> bool:
+        """Show every buffer again, or only end a search through all outputs; return whether there was one."""
         if self._contents is not None and self._contents.stop():
-            return
-        if prompt := self.query_one_optional("#filter", prompts.Prompt):
-            prompt.clear()
+            return True
+        prompt = self.query_one_optional("#filter", prompts.Prompt)
+        if prompt is None or not prompt.value:
+            return False
+        prompt.clear()
+        return True
+
+    def action_first_error(self) -> None:
+        """Go to the first error region of the selected output."""
+        if self._buffer is not None and not is_void(self._buffer):
+            viewer = self.query_one(Viewer)
+            self.set_focus(viewer)
+            self._when_open(lambda: viewer.failures.step(back=False))
 
     def action_read(self) -> None:
         """Go to the viewer at once, since the next key may be on its way. Stay if there is nothing to read."""
@@ -409,7 +444,7 @@ class Inspector(BufferActions):
     def _go_on(self) -> None:
         """Do what the empty list says for Enter."""
         if self._query:
-            self.action_clear_filter()
+            self._clear_filter()
         elif self._project:
             self.show_project(None)
         else:
@@ -510,7 +545,7 @@ class Inspector(BufferActions):
                 folders = self._store.index.folders()
                 self.show_project(None if is_all else project_of(chosen.root, folders, chosen.host))
 
-        self.app.push_screen(project_choice.ProjectChoice(self._store), choose)
+        self.app.push_screen(project_choice.ProjectChoice(self._store, self._project), choose)
 
     def switch_scope(self) -> Project | None:
         """Show the outputs of all projects, or again of the one before; return the scope that is shown now."""

@@ -7,7 +7,7 @@ from textual.strip import Strip
 
 from sightline.audit.project_scope import KnownProject, projects_of
 from sightline.audit.verdict import Scope, Verdict, VerdictReader
-from sightline.base.project import project_of
+from sightline.base.project import Project, project_of
 from sightline.search.matcher import terms_of
 from sightline.store import Reading
 from sightline_tui.common.choice import Choice, ChoiceRows
@@ -16,6 +16,9 @@ from sightline_tui.common.store_read import StoreRead
 from sightline_tui.common.strips import StripPart, row
 from sightline_tui.common.visible_text import title
 from sightline_tui.header import headline
+
+SHOWN = "▸"
+"""The mark of the project that is shown now."""
 
 _STEP_SECONDS = 0.1
 _Key = tuple[str | None, str]
@@ -28,23 +31,24 @@ class ProjectRows(ChoiceRows[KnownProject | None]):
     PARTS = (*ChoiceRows.PARTS, "failed", "ok")
     COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
 
-    def __init__(self) -> None:
+    def __init__(self, shown: Project | None) -> None:
         super().__init__()
+        self._shown = (shown.root, shown.host) if shown is not None else None
         self.verdicts: dict[_Key, Verdict] = {}
         self.ended: frozenset[str] = frozenset()
 
     def draw(self, at: int, width: int) -> Strip:
         """A row: name, folder or hosts, number of outputs, and what no agent saw; that of an ended job is dim."""
         one = self.offered[at]
+        is_shown = self._shown == (one and (one.root, one.host))
+        lead = StripPart(f" {SHOWN if is_shown else ' '} ", "accent")
         if one is None:
-            return row(
-                [StripPart(" "), StripPart("all projects", "strong")], (), width, self.own_style, self.part_styles
-            )
+            return row([lead, StripPart("all projects", "strong")], (), width, self.own_style, self.part_styles)
         verdict = self.verdicts.get((one.root, one.host))
         told = headline(verdict) if verdict is not None else StripPart("…", "dim")
         counts = [StripPart(f"  {counted(one.buffers, 'output')} ", "dim")]
         faded = "dim" if one.root is None and one.host in self.ended else "strong"
-        named = [StripPart(" "), StripPart(title(one.name), faded), StripPart(f"  {_where(one)}", "dim")]
+        named = [lead, StripPart(title(one.name), faded), StripPart(f"  {_where(one)}", "dim")]
         return row(named, [told, *counts], width, self.own_style, self.part_styles)
 
 
@@ -62,10 +66,14 @@ EVERYTHING = KnownProject(None, "", 0)
 class ProjectChoice(Choice[KnownProject | None, KnownProject]):
     """A screen that answers with the chosen project or host, `EVERYTHING`, or None for no change."""
 
-    TITLE_TEXT, HINT = "Project", "which project, or which host"
+    TITLE_TEXT, HINT = (
+        "Project",
+        f"a part of its name; ↑ ↓ Enter choose; {SHOWN} is shown now",
+    )
 
-    def __init__(self, store: Reading) -> None:
-        self._found = ProjectRows()
+    def __init__(self, store: Reading, shown: Project | None) -> None:
+        """Make the screen; `shown` is the project that is shown now, None for all."""
+        self._found = ProjectRows(shown)
         super().__init__(self._found)
         self._store = store
         self._projects: list[KnownProject] = []

@@ -17,9 +17,10 @@ _FIRST = (
     "search",
     "query",
     "brief",
+    "claims",
     "timeline",
 )  # what most people come here for
-_AT_RIGHT = ("help", "quit")  # actions whose keys are shown on the narrowest screen, too
+_AT_RIGHT = ("help", "quit", "back", "screen.back")  # actions whose keys are shown on the narrowest screen, too
 _BACK = ("dismiss", "close", "leave")
 
 _BLANKS = 2  # one blank at the left, one before the keys at the right
@@ -50,6 +51,7 @@ class KeyBar(Bar):
     def _tell(self) -> None:
         shown = shown_bindings(active.binding for active in self.screen.active_bindings.values() if active.enabled)
         self._right = [binding for binding in shown if binding.action in _AT_RIGHT]
+        self._right.sort(key=lambda binding: _AT_RIGHT.index(binding.action))
         others = [binding for binding in shown if binding.action not in _AT_RIGHT]
         others.sort(key=_rank)
         width = self.size.width or self.app.size.width  # it is told before the first layout, too

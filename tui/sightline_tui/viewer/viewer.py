@@ -65,6 +65,7 @@ _KEYS = (
     Binding("v", "select", "Select lines, or no longer", show=False),
     Binding("y", "copy_text", "Copy the selected lines", show=False),
     Binding("Y", "copy_ref", "Copy the ref of the lines", show=False),
+    Binding("q", "screen.back", "Back"),
     Binding("escape", "forget", "Forget the number typed, the selection, the search", show=False),
     # These are bindings, because a key handler would change the order of keys that are typed together.
     *(Binding(str(digit), f"digit({digit})", show=False) for digit in range(10)),
