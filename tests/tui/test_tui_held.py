@@ -85,7 +85,7 @@ def test_a_rule_across_the_timeline_tells_what_went(store: Store, buffer: Buffer
             assert "most in @cmd_00000a ~104" in detail
             assert "summary: We paint." in detail
             await press(pilot, "right_square_bracket")
-            await until(pilot, lambda: "holds ~20 tokens · ~104 went" in bar(pilot, "timeline-totals"))
+            await until(pilot, lambda: "~20 tokens in context · ~104 no longer" in bar(pilot, "timeline-totals"))
 
     run(body)
 
@@ -111,7 +111,8 @@ def test_the_board_of_sessions_tells_what_each_context_holds(store: Store, buffe
             assert held == {AGENT: "~1020", OTHER: "-"}
             await press(pilot, "j", *("j" if AGENT not in rows(pilot, "sessions")[1] else ""))
             await until(
-                pilot, lambda: any("holds ~1,020 tokens · ~104 went" in r for r in rows(pilot, "session-facts"))
+                pilot,
+                lambda: any("~1,020 tokens in context · ~104 no longer" in r for r in rows(pilot, "session-facts")),
             )
 
     run(body)
@@ -128,7 +129,7 @@ def test_a_step_of_a_replay_tells_what_was_held_then(store: Store, buffer: Buffe
             assert "3 held then, 7 seen before" in bar(pilot, "covered-title")
             assert any(row.lstrip().startswith("1 ╎ line 1") for row in rows(pilot, "covered"))
             assert "no longer held" in bar(pilot, "replay-so-far")
-            assert "holds ~20 tokens · ~104 went" in bar(pilot, "replay-so-far")
+            assert "~20 tokens in context · ~104 no longer" in bar(pilot, "replay-so-far")
 
     run(body)
 

@@ -46,7 +46,7 @@ def test_what_is_known_of_a_command(store: Store) -> None:
     shown = told(store, "cmd_00000a")
     assert shown["command"] == "make\n  all"
     assert shown["in"] == "/home/ada/project"
-    assert shown["state"] == "sealed, pinned"
+    assert shown["state"] == "done, pinned"
     assert shown["ended"] == "exit 2"
     assert shown["began"] == "2026-09-21 14:12:18"
     assert shown["took"] == "1.5 s"
@@ -55,7 +55,7 @@ def test_what_is_known_of_a_command(store: Store) -> None:
     assert shown["by"] == "shell, probe 1.0"
     assert shown["out"] == "1 line, 4 bytes"
     assert shown["sha256"] == buffer.stream("err").sha256
-    assert os.path.samefile(shown["lies in"], store.layout.stream("cmd_00000a", "err"))
+    assert os.path.samefile(shown["file"], store.layout.stream("cmd_00000a", "err"))
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from sightline.settings.config import Settings
 from sightline.store import Store, Target
 from sightline_tui.app import InspectorApp
 from sightline_tui.buffers.buffer_list import BufferList
+from sightline_tui.viewer.row_painter import UNSEEN_MARK
 from sightline_tui.viewer.viewer import Viewer
 
 NOW = 1_790_000_000.0
@@ -158,8 +159,14 @@ def viewer(pilot: Pilot[None]) -> Viewer:
 
 
 def text(widget: Widget) -> list[str]:
-    """The rows of a widget as they stand on the screen, without what is blank."""
-    return [row for y in range(widget.size.height) if (row := widget.render_line(y).text.rstrip())]
+    """The rows of a widget as they stand on the screen, without what is blank.
+
+    The viewer's rows are without the sign of lines that nobody saw, which in most tests are all lines.
+    """
+    rows = [widget.render_line(y).text for y in range(widget.size.height)]
+    if isinstance(widget, Viewer):
+        rows = [" " + row[1:] if row.startswith(UNSEEN_MARK) else row for row in rows]
+    return [row for each in rows if (row := each.rstrip())]
 
 
 def run(test: Callable[[], Awaitable[None]]) -> None:

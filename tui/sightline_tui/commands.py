@@ -59,7 +59,7 @@ _TASKS = (
 """What a person wants to know, by the action that answers."""
 
 LEGEND = (
-    ("tinted, ○", "a line that no agent saw"),
+    ("○ tinted", "a line that no agent saw"),
     ("▎", "a line that an agent was shown"),
     ("┊", "one that was recognised in a reply"),
     ("╎", "one seen before, which no agent has now"),
@@ -68,9 +68,25 @@ LEGEND = (
     ("!", "a failure that no agent saw"),
     ("✓ ✗ ?", "ended well; did not; how is not known"),
     ("● ◌ ◔ ≠", "running; interrupted; partial; altered"),
+    ("◆ ·", "pinned, so that no limit takes it; expired"),
+    ("└", "what a command wrote before its own filters"),
+    ("▸ ▾", "where the keys go, or what is shown; a group"),
+    ("▴ ▾", "the column by which the list is sorted"),
     ("▁", "today above this rule, earlier days below"),
+    ("▌ red", "a line of standard error"),
+    ("✎", "a person's note on the line"),
+    ("•", "in the strip: a failure that an agent saw"),
+    ("▏…█ ░ ▒ ▓ ┆", "the strip: how much of these lines was shown"),
+    ("› ⋯", "the line goes on; bytes that are not read"),
+    ("↵ ⏎", "a line's end within a command, or in a diff"),
+    ("↺", "lines shown again that an agent had already"),
+    ("█ ▓ ▚ ░", "replay: shown now; before; in part; never"),
+    ("━ ─ ◂", "replay: steps so far, and still to come"),
+    ("▁…█", "how much came in each stretch of time"),
+    ("○ ◔ ●", "a note that is kept; waits for an agent; has reached it"),
+    ("◉", "the name of the screen"),
 )
-"""What the signs mean."""
+"""What the signs mean, by the signs; every sign on a screen stands here."""
 
 _LEGEND = "Legend: what the signs mean"
 

@@ -20,27 +20,35 @@ DARK = Theme(
     error="#ef7e83",
     dark=True,
     variables={
-        "unseen": "#2b2413",  # background of lines no agent saw
-        "focused": "#1d3b47",  # background of the title of the focused pane
+        "dim": "#9aa5b1",  # text beside the text that matters; readable on each background
+        "rule": "#5d6f82",  # lines between panes
+        "unseen": "#41350f",  # background of lines no agent saw
+        "focused": "#1b3843",  # background of the title of the focused pane
+        "primary-muted": "#1a3641",  # background of the cursor's row
+        "success-muted": "#203722",
     },
 )
 
 LIGHT = Theme(
     name="sightline-light",
-    primary="#0b7285",
+    primary="#075a69",
     secondary="#3b5b82",
-    accent="#a85b00",
+    accent="#854700",
     foreground="#1f2933",
     background="#fbfcfd",
     surface="#eff2f5",
     panel="#dfe5eb",
-    success="#2b7a2b",
-    warning="#8a6100",
-    error="#b3262e",
+    success="#1c6120",
+    warning="#6b4b00",
+    error="#951922",
     dark=False,
     variables={
-        "unseen": "#fbf0cd",
+        "dim": "#55606b",
+        "rule": "#7c8a98",
+        "unseen": "#f3d988",
         "focused": "#c4e4ea",
+        "primary-muted": "#cfe9ee",
+        "success-muted": "#d8efd8",
         "panel-lighten-1": "#b3bfcb",
     },  # colours of text must stand out from the background
 )
@@ -54,6 +62,8 @@ TERMINAL = replace(
     accent="ansi_yellow",
     variables={
         **_ANSI.variables,
+        "dim": "ansi_bright_black",
+        "rule": "ansi_bright_black",
         "unseen": "ansi_default",
         "focused": "ansi_blue",
         "primary-muted": "ansi_blue",

@@ -119,7 +119,8 @@ def _capture(dossier: Dossier, now: float) -> Iterator[Fact]:
     yield Fact("", f"{buffer.ref}  {_KINDS.get(buffer.kind, buffer.kind)}", "strong")
     yield Fact("command", buffer.command, "command")
     yield Fact("in", buffer.cwd)
-    state = f"{buffer.shown_state}{', pinned' if buffer.pinned else ''}"
+    state = "done" if buffer.state == "sealed" else buffer.shown_state
+    state += ", pinned" if buffer.pinned else ""
     yield Fact("state", state, "" if buffer.state == "sealed" else state_of(buffer))  # sealed is neutral
     if buffer.kind == "cmd" and buffer.ended is not None:
         yield Fact("ended", _ending(buffer), state_of(buffer))
@@ -157,7 +158,7 @@ def _streams(dossier: Dossier) -> Iterator[Fact]:
         if info.sha256:
             yield Fact("sha256", info.sha256, "dim")
         if path := dossier.paths.get(stream):
-            yield Fact("lies in", path, "dim")
+            yield Fact("file", path, "dim")
 
 
 def _held(dossier: Dossier) -> Iterator[Fact]:

@@ -281,9 +281,9 @@ def held_parts(held: HeldTokens | None) -> list[StripPart]:
     """Say about how many tokens a context holds; nothing if nothing is told of it."""
     if held is None:
         return []
-    parts = [StripPart(f"holds ~{counted(held.held, 'token')}")]
-    parts += [StripPart(f"~{held.went:,} went", "interrupted")] if held.went else []
-    return [*parts, *([StripPart(f"of ~{held.unknown:,} not known", "dim")] if held.unknown else [])]
+    parts = [StripPart(f"~{counted(held.held, 'token')} in context")]
+    parts += [StripPart(f"~{held.went:,} no longer", "interrupted")] if held.went else []
+    return [*parts, *([StripPart(f"~{held.unknown:,} unknown", "dim")] if held.unknown else [])]
 
 
 def shown_parts(call: Call) -> list[StripPart]:

@@ -13,9 +13,9 @@ from sightline_tui.common.hexdump import offset_text
 from sightline_tui.common.line_painter import Paint
 from sightline_tui.common.output_reader import OutputReader
 from sightline_tui.common.pens import SIXTEEN
+from sightline_tui.common.phrases import ALTERED
 from sightline_tui.common.store_errors import STORE_ERRORS, tell
 from sightline_tui.common.store_read import StoreRead
-from sightline_tui.common.theme import TERMINAL
 from sightline_tui.common.window import RowPlace, fold, folds
 from sightline_tui.viewer.annotations import AnnotatedPane
 from sightline_tui.viewer.line_strips import DrawnLine
@@ -73,7 +73,7 @@ FATE_MARKS = {"gone": "╎", "unsure": "▏"}
 """The marks of a line that no context has any more, and of one of which that is not known."""
 
 UNSEEN_MARK = "○"
-"""The mark of a line that no agent saw, used where no colours can show that."""
+"""The mark of a line that no agent saw, since a tint says nothing to whoever does not see it."""
 
 FAILURE_MARK = "!"
 UNJUDGED_MARK = "?"
@@ -319,17 +319,13 @@ class RowPainter:
     def _seen(self, drawn: DrawnLine, base: Style) -> Segment:
         audited = self._pane.known_audit
         grade = audited.grade(drawn) if audited is not None else ""
-        if self._without_tints and grade in ("", "asked") and self._is_unseen(drawn):
+        if audited is not None and audited.marks is not None and drawn.stream in audited.marks.altered:
+            return Segment(ALTERED, base + self._pane.part_style("error"))
+        if not grade and self._is_unseen(drawn):
             return Segment(UNSEEN_MARK, base + self._pane.part_style("asked"))
         if audited is not None and grade and (fate := audited.fate(drawn)):
             return Segment(FATE_MARKS[fate], base + self._pane.part_style(fate))
         return Segment(SEEN_MARKS[grade], base + self._pane.part_style(grade)) if grade else Segment(" ", base)
-
-    @property
-    def _without_tints(self) -> bool:
-        """Whether backgrounds cannot tell lines apart, as without colours and in the terminal's own sixteen."""
-        app = self._pane.app
-        return app.no_color or app.current_theme.name == TERMINAL.name
 
     def _note(self, drawn: DrawnLine, base: Style) -> Segment:
         audited = self._pane.known_audit

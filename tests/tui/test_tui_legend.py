@@ -1,0 +1,33 @@
+"""Every sign that a screen can draw stands in the legend, or is one that everybody reads."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import sightline_tui
+from sightline_tui.commands import LEGEND
+
+READ_BY_ALL = set("…·×≤“”–‹›←↑→↓│⇧⌥⌫␡")
+"""Punctuation, arrows, frames, and keys as keyboards name them."""
+
+NOT_DRAWN = {"visible_text.py"}  # it lists characters that are not to be drawn
+
+
+def texts(path: Path) -> Iterator[str]:
+    """The string constants of a module, without its docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+            yield node.value
+
+
+def test_every_sign_stands_in_the_legend() -> None:
+    told = {char for signs, _ in LEGEND for char in signs}
+    heights = set("▁▂▃▄▅▆▇█▏▎▍▌▋▊▉▐")  # "▁…█" and "▏…█" stand for all of them
+    drawn = dict[str, str]()
+    for path in Path(sightline_tui.__file__).parent.rglob("*.py"):
+        if path.name not in NOT_DRAWN:
+            drawn |= {char: path.name for text in texts(path) for char in text if not char.isascii()}
+    known = told | heights | READ_BY_ALL
+    assert {char: where for char, where in drawn.items() if char.isprintable() and char not in known} == {}
