@@ -162,10 +162,25 @@ class Settings(NamedTuple):
 
 
 def _is_below(cwd: str, folders: tuple[str, ...]) -> bool:
+    """Return whether a folder is one of these, or below one, by any of its names, of which mounts give more."""
     if not folders:
         return False
     here = os.path.realpath(cwd)
-    return any(here == folder or here.startswith(folder.rstrip("/") + "/") for folder in folders)
+    if any(here == folder or here.startswith(folder.rstrip("/") + "/") for folder in folders):
+        return True
+    wanted = set(filter(None, map(_identity, folders)))
+    while wanted and _identity(here) not in wanted and here != os.path.dirname(here):
+        here = os.path.dirname(here)
+    return _identity(here) in wanted
+
+
+def _identity(folder: str) -> tuple[int, int] | None:
+    """Return device and inode of a folder; None if it is not there, or its file system numbers none."""
+    try:
+        found = os.stat(folder)
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino) if found.st_ino else None
 
 
 def default_root(environment: Mapping[str, str] = os.environ) -> str:

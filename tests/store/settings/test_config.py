@@ -1,5 +1,7 @@
 """Settings: defaults, the file, the environment, and what is said of wrong ones."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -110,6 +112,27 @@ def test_capture_can_be_off_below_a_folder(tmp_path: Path) -> None:
     assert settings.captures(str(tmp_path / "secrets"))
     assert settings.captures("/")
     assert not load(tmp_path, '[directories."/"]\ncapture = "off"').captures(str(tmp_path))
+
+
+def test_capture_is_off_below_a_folder_by_each_of_its_names(tmp_path: Path) -> None:
+    (tmp_path / "secret" / "deep").mkdir(parents=True)
+    for name in ("mounted", "beside"):
+        (tmp_path / name).mkdir()
+    load(tmp_path, f'[directories."{tmp_path}/secret"]\ncapture = "off"')
+    python = (
+        "import sys; from sightline.settings.config import load_settings\n"
+        "settings = load_settings(sys.argv[1] + '/config.toml')\n"
+        "print([settings.captures(f'{sys.argv[1]}/{one}') for one in ('mounted', 'mounted/deep', 'beside', 'none')])"
+    )
+    mounted = 'mount --bind "$0/secret" "$0/mounted" || exit 77; exec "$1" -c "$2" "$0"'
+    words = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mounted, tmp_path, sys.executable, python]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True)
+    except FileNotFoundError:
+        pytest.skip("there is no unshare(1) here")
+    if done.returncode == 77 or done.stderr.startswith("unshare:"):
+        pytest.skip(f"nothing can be mounted here: {done.stderr}")
+    assert done.stdout == "[False, False, True, True]\n", done.stderr
 
 
 def test_the_root_is_named_by_the_environment() -> None:
