@@ -2,8 +2,8 @@
 
 They load each other and take a quarter of what `python -c pass` does. Type checkers see Python's own.
 
-Left out is what none of us needs: `suppress` does not look into an `ExceptionGroup`, what `contextmanager` makes is no
-decorator, and `cache_info` returns a tuple without names.
+What a start has no use for, such as `cache_info` or a context manager as a decorator, is done by Python's own, which is
+loaded for that. So whatever type checkers let pass also runs.
 """
 
 from sightline.light.typing_names import TYPE_CHECKING
@@ -32,13 +32,23 @@ else:
         from operator import itemgetter
     else:
 
-        def lru_cache(maxsize):
-            return lambda function: _named_like(function, _lru_cache_wrapper(function, maxsize, False, _told))
+        def lru_cache(maxsize=128, typed=False):
+            if callable(maxsize):
+                return lru_cache()(maxsize)
+
+            def cached(function):
+                made = _named_like(function, _lru_cache_wrapper(function, maxsize, typed, _cache_info))
+                made.cache_parameters = lambda: {"maxsize": maxsize, "typed": typed}
+                return made
+
+            return cached
 
     MappingProxyType = type(type.__dict__)
 
-    def _told(*numbers):
-        return numbers
+    def _cache_info(*numbers):
+        import functools
+
+        return type(functools.lru_cache()(_cache_info).cache_info())(*numbers)
 
     def _named_like(function, made):
         for name in ("__module__", "__name__", "__qualname__", "__doc__"):
@@ -51,21 +61,27 @@ else:
 
     class cached_property:  # noqa: N801
         def __init__(self, function):
-            self._function = function
+            self.func = function
             self.__doc__ = function.__doc__
 
         def __set_name__(self, owner, name):
-            self._name = name
+            self.attrname = name
 
         def __get__(self, instance, owner=None):
             if instance is None:
                 return self
-            value = vars(instance)[self._name] = self._function(instance)
+            value = vars(instance)[self.attrname] = self.func(instance)
             return value
 
     class AbstractContextManager:
         def __class_getitem__(cls, _parameters):
             return cls
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            return None
 
     class suppress:  # noqa: N801
         def __init__(self, *kinds):
@@ -75,33 +91,50 @@ else:
             pass
 
         def __exit__(self, kind, error, trace):
-            return kind is not None and issubclass(kind, self._kinds)
+            if kind is None or issubclass(kind, self._kinds) or not issubclass(kind, BaseExceptionGroup):
+                return kind is not None and issubclass(kind, self._kinds)
+            import contextlib
+
+            return contextlib.suppress(*self._kinds).__exit__(kind, error, trace)
 
     class closing:  # noqa: N801
         def __init__(self, thing):
-            self._thing = thing
+            self.thing = thing
 
         def __enter__(self):
-            return self._thing
+            return self.thing
 
         def __exit__(self, *error):
-            self._thing.close()
+            self.thing.close()
 
     class nullcontext:  # noqa: N801
         def __init__(self, value=None):
-            self._value = value
+            self.enter_result = value
 
         def __enter__(self):
-            return self._value
+            return self.enter_result
 
         def __exit__(self, *error):
+            pass
+
+        async def __aenter__(self):
+            return self.enter_result
+
+        async def __aexit__(self, *error):
             pass
 
     class _Generated:
         """Enters and leaves what a generator does before and after it yields."""
 
-        def __init__(self, steps):
-            self._steps = steps
+        def __init__(self, function, given, named):
+            self._made_of = function, given, named
+            self._steps = function(*given, **named)
+
+        def __call__(self, decorated):
+            import contextlib
+
+            function, given, named = self._made_of
+            return contextlib.contextmanager(function)(*given, **named)(decorated)
 
         def __enter__(self):
             for value in self._steps:
@@ -126,7 +159,7 @@ else:
             raise RuntimeError("generator didn't stop after throw()")
 
     def contextmanager(function):
-        return _named_like(function, lambda *given, **named: _Generated(function(*given, **named)))
+        return _named_like(function, lambda *given, **named: _Generated(function, given, named))
 
 
 __all__ = [

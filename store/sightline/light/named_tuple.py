@@ -5,6 +5,8 @@
 compiled once it has been called as often as that is worth. Type checkers see `typing`'s own.
 """
 
+import sys
+
 from sightline.light.library import itemgetter
 from sightline.light.typing_names import TYPE_CHECKING, Any
 
@@ -77,12 +79,19 @@ else:
         def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
             if not bases:
                 return super().__new__(cls, name, bases, body)
-            made = type(name, (_Named,), {**body, "__slots__": ()})
+            made = type(name, (_Named, *bases[1:]), {**body, "__slots__": ()})
             fields = made._fields = made.__match_args__ = tuple(made.__annotations__)
             made._field_defaults = {field: body[field] for field in fields if field in body}
             for place, field in enumerate(fields):
                 setattr(made, field, _field(place, ""))
             return made
+
+        def __call__(cls, name: str, fields: Any = ()) -> type:
+            """Make a class from a list of fields and types; `typing` takes the name of the caller's module for it."""
+            fields = {str(field): kind for field, kind in fields}
+            return _Making(
+                name, (cls,), {"__annotations__": fields, "__module__": sys._getframe(1).f_globals["__name__"]}
+            )
 
     class NamedTuple(metaclass=_Making):
         """See `typing.NamedTuple`."""

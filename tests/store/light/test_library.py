@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -119,3 +120,38 @@ def test_a_cached_property_is_made_once_for_each_object() -> None:
     thing = Thing()
     assert (thing.value, thing.value, Thing().value) == (1, 1, 1)
     assert Thing.value.__doc__ == "How often."
+
+
+def test_what_type_checkers_let_pass_also_runs() -> None:
+    """It is seldom used, so Python's own does it where it needs much."""
+
+    @light_library.lru_cache
+    def doubled(number: int) -> int:
+        return number * 2
+
+    assert (doubled(1), doubled(1), doubled.cache_info().hits) == (2, 2, 1)
+    assert light_library.lru_cache(maxsize=3, typed=True)(abs).cache_parameters() == {"maxsize": 3, "typed": True}
+
+    seen: list[str] = []
+
+    @light_library.contextmanager
+    def noted(name: str) -> Iterator[None]:
+        seen.append(name)
+        yield
+
+    @noted("called")
+    def twice(number: int) -> int:
+        return number * 2
+
+    assert (twice(2), twice(3), seen) == (4, 6, ["called", "called"])
+
+    class Plain(light_library.AbstractContextManager[Any]):
+        def __exit__(self, *error: object) -> None:
+            pass
+
+    with Plain() as entered:
+        assert isinstance(entered, Plain)
+    assert light_library.nullcontext(3).enter_result == 3
+    if sys.version_info >= (3, 12):
+        with light_library.suppress(KeyError):
+            raise ExceptionGroup("two", [KeyError(), KeyError()])

@@ -3,7 +3,7 @@
 import copy
 import pickle
 import typing
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import pytest
 from hypothesis import given
@@ -100,3 +100,24 @@ def test_copies_and_pickles_are_equal_and_of_its_kind() -> None:
 def test_a_class_made_of_one_keeps_its_fields_and_adds_to_it() -> None:
     assert (repr(Marked(7)), Marked(7).both, Marked._fields) == ("marked 7", 9, ("x", "y"))
     assert type(Point(1)) is Point  # whichever was made first
+
+
+Item = TypeVar("Item")
+
+
+class Pair(named_tuple.NamedTuple, Generic[Item]):
+    first: Item
+    second: Item
+
+
+def test_a_class_with_a_type_parameter_is_a_tuple_too() -> None:
+    made = Pair[int](1, 2)
+    assert (made, made.second, repr(made)) == ((1, 2), 2, "Pair(first=1, second=2)")
+
+
+Made = named_tuple.NamedTuple("Made", [("size", int), ("name", str)])
+
+
+def test_a_class_can_be_made_of_a_list_of_fields() -> None:
+    assert Made(3, name="x")._asdict() == {"size": 3, "name": "x"}
+    assert Made.__module__ == __name__
