@@ -97,6 +97,7 @@ _KINDS = {
     "hostile/test_query_escapes.py": "process",
     "hostile/test_terminal.py": "process",
     "peers": "process",
+    "store/agents": "process",
     "store/fleet": "fleet",
     "store/doors": "process",
     "test_ci.py": "process",

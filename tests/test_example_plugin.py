@@ -20,7 +20,7 @@ from sightline.log.view_text import view_text
 from sightline.settings.plugins import rule_files
 from sightline.shape.failure.catalogue import with_added
 from sightline.store import Store
-from tests.store.doors.hooks.hook_kit import Harness
+from tests.store.agents.hooks.hook_kit import Harness
 
 EXAMPLE = Path(__file__).parents[1] / "docs" / "example-plugin"
 

@@ -13,7 +13,7 @@ import pytest
 from tests.peers.harnesses import Run
 from tests.peers.installed import INSTALLED, Outcome, play
 from tests.peers.scripted_model import Json, Step, Use
-from tests.store.doors.hooks.test_lists import FILES, REWRITTEN
+from tests.store.agents.hooks.test_lists import FILES, REWRITTEN
 
 pytestmark = [pytest.mark.peers_node, pytest.mark.xdist_group("claude-code")]
 

@@ -9,7 +9,7 @@ import pytest
 from sightline.agents.hooks.pending_commands import PendingCommand, pending_path, remember
 from sightline.capture.list_insertion import ListPart
 from sightline.settings.config import Settings
-from tests.store.doors.hooks.hook_kit import Harness
+from tests.store.agents.hooks.hook_kit import Harness
 
 SECRET = "pin=" + "2468013579"
 BASH: dict[str, Any] = {"tool_name": "Bash", "tool_use_id": "toolu_" + "7" * 30}

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from sightline.agents.install.json_edit import NoPlace, append, put, remove, remove_item
 from sightline.agents.install.jsonc import NotJsonc, find, parse, plain
-from tests.store.doors.install.settings_kit import documents, unhurried
+from tests.store.agents.install.settings_kit import documents, unhurried
 
 SERVER = {"command": "/a b/python", "args": ["-m", "é"], "env": {}}
 KEYS = ("servers", "ours")

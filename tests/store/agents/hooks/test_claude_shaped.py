@@ -10,7 +10,7 @@ from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.line_spans import holds
 from sightline.harnesses import find
 from sightline.store import Store
-from tests.store.doors.hooks.hook_kit import Harness
+from tests.store.agents.hooks.hook_kit import Harness
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from sightline.agents.hooks.capture_script import script
 from sightline.agents.hooks.command_line import hook_line
 from sightline.agents.hooks.error_log import last_errors
 from sightline.harnesses import find
-from tests.store.doors.hooks.hook_kit import Harness
+from tests.store.agents.hooks.hook_kit import Harness
 
 USE = "toolu_use_of_the_first_call"
 

@@ -18,7 +18,7 @@ from sightline.harnesses.claude_code import HARNESS as CLAUDE
 from sightline.shell_words.lexer import OPERATOR, tokens_of
 from sightline.store import Store, Target
 from tests.each import each
-from tests.store.doors.hooks.hook_kit import run_to_end
+from tests.store.agents.hooks.hook_kit import run_to_end
 
 pytestmark = pytest.mark.usefixtures("piping")
 

@@ -24,7 +24,7 @@ from sightline.harnesses.base import KEEP
 from sightline.harnesses.codex import HARNESS as CODEX
 from sightline.store import Store
 from tests.faults.kill_kit import soon
-from tests.store.doors.hooks.hook_kit import Harness, claude_cut
+from tests.store.agents.hooks.hook_kit import Harness, claude_cut
 
 pytestmark = pytest.mark.usefixtures("piping")
 

@@ -15,7 +15,7 @@ from sightline.agents.hooks.event import answer_to
 from sightline.capture import pipe_writers
 from sightline.capture.pipe_insertion import PIPEFAIL
 from sightline.harnesses.claude_code import HARNESS
-from tests.store.doors.hooks.hook_kit import Harness
+from tests.store.agents.hooks.hook_kit import Harness
 
 pytestmark = pytest.mark.usefixtures("piping")
 

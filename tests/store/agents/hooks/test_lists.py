@@ -23,7 +23,7 @@ from sightline.harnesses.base import KEEP
 from sightline.harnesses.claude_code import HARNESS as CLAUDE
 from sightline.shell_words.lexer import OPERATOR, tokens_of
 from tests.each import each
-from tests.store.doors.hooks.hook_kit import Harness, claude_cut, run_to_end
+from tests.store.agents.hooks.hook_kit import Harness, claude_cut, run_to_end
 
 pytestmark = pytest.mark.usefixtures("piping")
 

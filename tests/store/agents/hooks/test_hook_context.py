@@ -11,7 +11,7 @@ from sightline.log.session_events import (
 from sightline.log.session_history import SessionEvents, events_of
 from sightline.log.session_list import list_sessions
 from sightline.store import Store
-from tests.store.doors.hooks.hook_kit import Harness
+from tests.store.agents.hooks.hook_kit import Harness
 
 
 def told(root: Path) -> SessionEvents:

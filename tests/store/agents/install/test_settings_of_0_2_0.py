@@ -11,7 +11,7 @@ import pytest
 import sightline
 from sightline.agents.hooks.command_line import read_line
 from sightline.agents.install.own_entries import is_our_server
-from tests.store.doors.hooks.hook_kit import process
+from tests.store.agents.hooks.hook_kit import process
 
 PACKAGE = os.path.dirname(sightline.__file__)
 HOOK = f"{sys.executable} -E -P -S {PACKAGE}/doors/hooks/__main__.py"

@@ -17,7 +17,7 @@ from sightline.agents.hooks import hook_session
 from sightline.agents.hooks.command_line import ENTRY, capture_program, hook_line, hook_words, read_line
 from sightline.capture.pipe_reader import PipeReader
 from sightline.store import Store
-from tests.store.doors.hooks.hook_kit import Harness, process
+from tests.store.agents.hooks.hook_kit import Harness, process
 
 pytestmark = pytest.mark.usefixtures("piping")
 

@@ -21,7 +21,7 @@ from sightline.harnesses.base import MODES
 from sightline.harnesses.opencode import HARNESS as OPENCODE
 from sightline.log.notes import ANYONE, list_notes, send_note, write_note
 from sightline.store import Store
-from tests.store.doors.hooks.hook_kit import Harness, process
+from tests.store.agents.hooks.hook_kit import Harness, process
 
 LARGE = "".join(f"{number}\n" for number in range(1, 20_001))
 BASH = {"tool_name": "Bash", "tool_use_id": "use_of_the_first_call", "tool_input": {"command": "make"}}

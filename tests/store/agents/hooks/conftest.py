@@ -6,7 +6,7 @@ import pytest
 
 from sightline.harnesses.base import BEFORE, KEEP, SHAPE
 from sightline.harnesses.claude_code import ClaudeCode
-from tests.store.doors.hooks.hook_kit import Harness
+from tests.store.agents.hooks.hook_kit import Harness
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sightline.agents.install.json_edit import NoPlace
 from sightline.agents.install.toml_edit import NotToml, put_table, remove_table
-from tests.store.doors.install.settings_kit import unhurried
+from tests.store.agents.install.settings_kit import unhurried
 
 KEYS = ("mcp_servers", "sightline")
 SERVER = {"command": "/a b/python", "args": ["-m", 'é"\\'], "env": {"A B": "c"}, "required": True}

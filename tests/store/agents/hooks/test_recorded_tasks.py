@@ -20,7 +20,7 @@ from sightline.harnesses.claude_code import HARNESS
 from sightline.harnesses.formats import find_sources
 from sightline.store import Store
 from tests.faults.kill_kit import soon
-from tests.store.doors.hooks.hook_kit import Harness, claude_cut
+from tests.store.agents.hooks.hook_kit import Harness, claude_cut
 from tests.store.harnesses.past_kit import Claude, write_lines
 
 SHELLS = [

@@ -17,7 +17,7 @@ from sightline.base.records import Gap, LinePart, Shown
 from sightline.harnesses.base import AFTER, BATCH
 from sightline.verbs.command_view import ending_of
 from sightline_tui.common.phrases import duration, facts
-from tests.store.doors.hooks.hook_kit import Harness, claude_cut, process
+from tests.store.agents.hooks.hook_kit import Harness, claude_cut, process
 
 LINES = "".join(f"{number}\n" for number in range(1, 101))
 LONG = "".join(f"{number}\n" for number in range(1, 30_001))

@@ -12,7 +12,7 @@ from sightline.agents.hooks.capture_script import script
 from sightline.base.records import Buffer
 from sightline.harnesses import find
 from sightline.harnesses.base import KEEP
-from tests.store.doors.hooks.hook_kit import Harness
+from tests.store.agents.hooks.hook_kit import Harness
 
 pytestmark = pytest.mark.usefixtures("piping")
 

@@ -9,7 +9,7 @@ import pytest
 from sightline.agents.hooks import background_commands as tasks
 from sightline.harnesses.claude_code import HARNESS
 from sightline.store import Store
-from tests.store.doors.hooks.hook_kit import Harness
+from tests.store.agents.hooks.hook_kit import Harness
 from tests.store.harnesses.past_kit import write_lines
 
 pytestmark = pytest.mark.usefixtures("piping")
