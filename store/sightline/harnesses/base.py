@@ -194,6 +194,15 @@ class Harness:
         name = given.get("tool_name")
         return isinstance(name, str) and name.startswith(self.own)
 
+    def caller(self, given: Json) -> tuple[str, str, str]:
+        """Return whose an event is: (its id of the session, the working directory, the id of the helper).
+
+        The directory may be empty if the event does not state it, and the helper's id is, for the agent itself.
+        """
+        found = (given.get("session_id") or given.get("conversation_id"), given.get("cwd"), given.get("agent_id"))
+        session, cwd, helper = (one if isinstance(one, str) else "" for one in found)
+        return session, cwd, helper
+
     def call_of(self, given: Json) -> "ToolCall | None":
         """Return the call that an event is about, without its result; None if it is about none."""
         from sightline.harnesses.tool_call import CallSession, ToolCall, dict_of, text_of  # no event before a tool
@@ -201,12 +210,12 @@ class Harness:
         tool, now = given.get("tool_name"), time.time()
         if not isinstance(tool, str):
             return None
-        session = text_of(given.get("session_id") or given.get("conversation_id"))
+        session, cwd, helper = self.caller(given)
         arguments, use = dict_of(given.get("tool_input")), text_of(given.get("tool_use_id"))
-        cwd = text_of(given.get("cwd")) or os.getcwd()
+        cwd = cwd or os.getcwd()
         command = text_of(arguments.get("command")) if tool in self.runs else ""
         return ToolCall(
-            session=CallSession(self.name, session, self.name, cwd, now, text_of(given.get("agent_id"))),
+            session=CallSession(self.name, session, self.name, cwd, now, helper),
             id=use or f"{session}:{now}",
             use=use,
             line=0,

@@ -38,20 +38,24 @@ class Cline(Harness):
     servers = ("mcpServers",)
     plugin_file = f"{_EVENT}.sh"
 
+    def caller(self, given: Json) -> tuple[str, str, str]:
+        """A helper's events name the session of the agent, too."""
+        session = text_of(dict_of(given.get("sessionContext")).get("rootSessionId")) or text_of(given.get("taskId"))
+        folders = [folder for folder in list_of(given.get("workspaceRoots")) if isinstance(folder, str)]
+        helper = text_of(given.get("agent_id")) if given.get("parent_agent_id") else ""
+        return session, folders[0] if folders else "", helper
+
     def call_of(self, given: Json) -> ToolCall | None:
         """Its events have names of their own, and one call may run several commands."""
-        told, about = dict_of(given.get("tool_result")), dict_of(given.get("sessionContext"))
+        told = dict_of(given.get("tool_result"))
         arguments = dict_of(told.get("input"))
-        folders = [folder for folder in list_of(given.get("workspaceRoots")) if isinstance(folder, str)]
         commands = [one for one in list_of(arguments.get("commands")) if isinstance(one, str)]
         call = super().call_of(
             {
+                **given,
                 "tool_name": told.get("name"),
                 "tool_input": {**arguments, "command": "\n".join(commands)},
                 "tool_use_id": told.get("id"),
-                "session_id": text_of(about.get("rootSessionId")) or given.get("taskId"),
-                "agent_id": given.get("agent_id") if given.get("parent_agent_id") else "",
-                "cwd": folders[0] if folders else "",
             }
         )
         return call._replace(arguments=arguments) if call else None

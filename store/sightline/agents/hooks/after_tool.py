@@ -3,7 +3,7 @@
 If a harness tells what its model is shown of a batch of calls, that is logged; otherwise what the event itself says.
 """
 
-from sightline.agents.hooks.hook_session import is_first, notes_answer, open_store, session_of
+from sightline.agents.hooks.hook_session import is_first, notes_answer, open_store
 from sightline.agents.hooks.pending_commands import PendingCommand, forget, key_of, recall
 from sightline.agents.hooks.tool_result import find_buffer, keep, log_view, may_keep, request_of, tidy
 from sightline.base.errors import StoreFailed
@@ -35,7 +35,9 @@ with late_modules(globals()):
 Json = dict[str, Any]
 
 
-def after_tool(harness: Harness, event: str, mode: str, given: Json, *, tells: bool = True) -> Json | None:
+def after_tool(
+    harness: Harness, event: str, mode: str, given: Json, session: Session, *, tells: bool = True
+) -> Json | None:
     """The hook's answer: a view to show instead, or the notes that wait; None for neither, or if nobody is told it."""
     when, call = harness.when(event), harness.call_of(given)
     if call is not None and when == AFTER and harness.goes_on(given):
@@ -45,13 +47,20 @@ def after_tool(harness: Harness, event: str, mode: str, given: Json, *, tells: b
     if call is None:
         return None
     with open_store() as store:
-        return _kept_and_answered(store, harness, event, mode, given, call, tells=tells)
+        return _kept_and_answered(store, session, harness, event, mode, given, call, tells=tells)
 
 
 def _kept_and_answered(
-    store: Store, harness: Harness, event: str, mode: str, given: Json, call: ToolCall, *, tells: bool
+    store: Store,
+    session: Session,
+    harness: Harness,
+    event: str,
+    mode: str,
+    given: Json,
+    call: ToolCall,
+    *,
+    tells: bool,
 ) -> Json | None:
-    session = session_of(harness.name, call.session.id, call.cwd, call.session.agent)
     if not may_keep(store, call):
         forget(key_of(call.use, call.session.id))
         return notes_answer(store, session, harness, event) if tells else None
@@ -168,25 +177,24 @@ def _lines_of(call: ToolCall, buffer: Buffer | None, text: str) -> Shown | None:
     return Shown(buffer.name, "out", call.first, min(call.first + len(read.splitlines()) - 1, buffer.lines))
 
 
-def after_batch(harness: Harness, given: Json, calls: list[Json]) -> None:
+def after_batch(harness: Harness, given: Json, calls: list[Json], session: Session) -> None:
     """Log what the model is shown of its tools' results, in the harness' own words.
 
     Args:
         harness: the harness.
         given: the event.
         calls: the calls of it that are to be logged.
+        session: whose they are.
 
     Raises:
         StoreFailed: they could not be logged.
     """
-    session_id = str(given.get("session_id", ""))
-    session = session_of(harness.name, session_id, str(given.get("cwd", "")), given.get("agent_id"))
     with open_store() as store:
         use, before = str(calls[0].get("tool_use_id", "")), _events_of(harness, BEFORE, AFTER, FAILED)
         if not is_first(store.layout.root, session.name, BATCH, use, given, after=before):
             return
         for one in calls:
-            call = harness.call_of({**one, "session_id": session_id, "cwd": given.get("cwd")})
+            call = harness.call_of({**one, "session_id": given.get("session_id"), "cwd": given.get("cwd")})
             if call:
                 _log_told(store, session, harness, call, "\n".join(shown_of(one.get("tool_response"))))
 

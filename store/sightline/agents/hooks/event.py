@@ -77,24 +77,24 @@ def _answer(
     if when in (START, PROMPT, END, CONTEXT):
         from sightline.agents.hooks.turns import at_turn
 
-        return at_turn(harness, event, mode, given)
+        return at_turn(harness, event, mode, given, hook_session.sessions_of(harness, given))
     calls = given.get("tool_calls", ()) if when == BATCH else [given]
     others = [one for one in calls if isinstance(one, dict) and not harness.is_own(one)]
     if not others:
         return None
-    session = hook_session.session_of(harness.name, str(given.get("session_id", "")), "").name
+    sessions = hook_session.sessions_of(harness, given)
     is_silent = apart is not None and when != BATCH and _is_silent(harness, when, mode)
     kind = BATCH if when == BATCH else AFTER if is_silent else ""
     # The lock is held before the rest is loaded, since that takes time, and by the second process when the first ends.
-    with hook_session.taking_in(session, kind) as is_held:
+    with hook_session.taking_in(sessions.agent.name, kind) as is_held:
         if is_silent and is_held and apart and not apart():
             return None
         from sightline.agents.hooks.after_tool import after_batch, after_tool
 
         if when != BATCH:
-            return after_tool(harness, event, mode, given, tells=not is_silent and harness.shows(given))
-        hook_session.wait_until_in(session, AFTER)
-        after_batch(harness, given, others)
+            return after_tool(harness, event, mode, given, sessions.own, tells=not is_silent and harness.shows(given))
+        hook_session.wait_until_in(sessions.agent.name, AFTER)
+        after_batch(harness, given, others, sessions.own)
     return None
 
 

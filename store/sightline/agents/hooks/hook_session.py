@@ -11,11 +11,13 @@ import os
 import time
 
 from sightline.base.private_files import make_folder, open_private, remove_file
+from sightline.base.project import working_directory
 from sightline.base.records import Session, storable
 from sightline.harnesses.base import AFTER, BATCH, Harness, Json
 from sightline.light.json_text import dumps
 from sightline.light.late_imports import late_modules
 from sightline.light.library import contextmanager, suppress
+from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import TYPE_CHECKING, Iterable, Iterator
 from sightline.log.sessions import safe_name
 from sightline.settings.config import HOOKS, default_root
@@ -68,6 +70,25 @@ def session_of(harness: str, harness_session: str, cwd: str, agent: object = "")
         cwd=storable(cwd),
         started=time.time(),
     )
+
+
+class EventSessions(NamedTuple):
+    """Whose an event is: made once, and handed on.
+
+    Attributes:
+        own: the session, of a helper where it is a helper's event.
+        agent: the agent's own, which is the same but for a helper's event; its name is that of the locks.
+    """
+
+    own: Session
+    agent: Session
+
+
+def sessions_of(harness: Harness, given: Json) -> EventSessions:
+    """Return whose an event is, as the harness tells it."""
+    session, cwd, helper = harness.caller(given)
+    agent = session_of(harness.name, session, cwd or working_directory())
+    return EventSessions(session_of(harness.name, session, agent.cwd, helper) if helper else agent, agent)
 
 
 def notes_answer(store: "Store", session: Session, harness: Harness, event: str) -> Json | None:

@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Iterator
 
-from sightline.agents.hooks.hook_session import open_store, session_of
+from sightline.agents.hooks.hook_session import open_store
 from sightline.agents.past_sessions.live_transcript import LiveTranscript, TranscriptPlace, WaitingCall, begin, opened
 from sightline.base.records import Buffer, Session, Shown
 from sightline.harnesses.base import Harness
@@ -19,23 +19,23 @@ _PATIENCE_TURNS, _TURN_SECONDS = 30, 0.01  # until the transcript, written while
 Json = dict[str, Any]
 
 
-def at_start(harness: Harness, given: Json) -> None:
+def at_start(harness: Harness, given: Json, session: Session) -> None:
     """Begin with a session's transcript at its end; what is in it already is left to an import."""
     root = default_root()
     if (place := _place(harness, given)) and os.path.isdir(root):  # no store is made before there is something to keep
-        begin(root, _session(harness, given), place)
+        begin(root, session, place)
 
 
-def at_prompt(harness: Harness, given: Json) -> None:
+def at_prompt(harness: Harness, given: Json, session: Session) -> None:
     """At a turn's beginning, take in what waits of the one before if its end was not told."""
-    if _session(harness, given).name in Layout(default_root()).waiting_sessions():
-        at_end(harness, given)
+    if session.name in Layout(default_root()).waiting_sessions():
+        at_end(harness, given, session)
 
 
-def at_end(harness: Harness, given: Json) -> None:
+def at_end(harness: Harness, given: Json, session: Session) -> None:
     """At a turn's end, take in all of it, since the transcript is complete."""
     if place := _place(harness, given):
-        with open_store() as store, opened(store, _session(harness, given), place) as live:
+        with open_store() as store, opened(store, session, place) as live:
             live.take_in()
 
 
@@ -44,10 +44,6 @@ def _place(harness: Harness, given: Json) -> TranscriptPlace | None:
     if not harness.transcribes or not isinstance(path, str) or not os.path.isabs(path):
         return None
     return TranscriptPlace(harness.name, harness.title, path, harness.own)
-
-
-def _session(harness: Harness, given: Json) -> Session:
-    return session_of(harness.name, str(given.get("session_id") or ""), str(given.get("cwd") or ""))
 
 
 class LiveCall:

@@ -8,7 +8,7 @@ import os
 import time
 
 from sightline.agents.hooks.command_line import capture_program
-from sightline.agents.hooks.hook_session import is_first, session_of
+from sightline.agents.hooks.hook_session import EventSessions, is_first
 from sightline.agents.hooks.pending_commands import (
     forget_ended,
     forget_old,
@@ -17,6 +17,7 @@ from sightline.agents.hooks.pending_commands import (
     is_use,
     pending_lists,
 )
+from sightline.base.records import Session
 from sightline.harnesses.base import BATCH, CONTEXT, END, KEEP, PROMPT, SHAPE, START, Harness, Json
 from sightline.harnesses.tool_call import plain, text_of
 from sightline.light.late_imports import late_modules
@@ -63,7 +64,7 @@ USE_OF_REFS = (
 """What a model is told about refs; ``program`` is the path of our program."""
 
 
-def at_turn(harness: Harness, event: str, mode: str, given: Json) -> Json | None:
+def at_turn(harness: Harness, event: str, mode: str, given: Json, sessions: EventSessions) -> Json | None:
     """The answer to such an event; None if there is nothing to say."""
     when = harness.when(event)
     if when in (START, PROMPT) and (lists := pending_lists(harness.name, str(given.get("session_id", "")))):
@@ -80,26 +81,24 @@ def at_turn(harness: Harness, event: str, mode: str, given: Json) -> Json | None
         background_commands.take_in_told(harness, given)
     if when == PROMPT:
         _take_in_cancelled(harness, given)
-    _record_event(harness, event, given)
+    _record_event(harness, event, given, sessions.own)
     if when == CONTEXT:
         return None
     if harness.transcribes:
         (live_calls.at_start if when == START else live_calls.at_end if when == END else live_calls.at_prompt)(
-            harness, given
+            harness, given, sessions.agent
         )
     if when == END:
         if any(hook.when == BATCH for hook in harness.hooks):
-            hook_session.wait_until_in(session_of(harness.name, str(given.get("session_id", "")), "").name)
+            hook_session.wait_until_in(sessions.agent.name)
         _take_in_cancelled(harness, given)
         _forget_ended(harness, given)
-        return _question(harness, given)
+        return _question(harness, given, sessions.agent)
     said = [USE_OF_REFS.format(program=capture_program())] if when == START and mode in (KEEP, SHAPE) else []
-    said += _reminder(harness, given) if when == START and harness.tells else []
+    said += _reminder(given, sessions.agent) if when == START and harness.tells else []
     if hook_session.has_notes():
         with hook_session.open_store() as store:
-            harness_session = given.get("session_id") or given.get("conversation_id") or ""
-            session = session_of(harness.name, str(harness_session), str(given.get("cwd", "")))
-            said += hook_session.waiting_notes(store, session)
+            said += hook_session.waiting_notes(store, sessions.agent)
     return harness.addition(event, "\n\n".join(said)) if said else None
 
 
@@ -122,7 +121,7 @@ def _have_recorded(harness: Harness, mode: str, given: Json) -> None:
         recorded_tasks.have_recorded(harness.name, str(session), file)
 
 
-def _record_event(harness: Harness, event: str, given: Json) -> None:
+def _record_event(harness: Harness, event: str, given: Json, session: Session) -> None:
     """Log what an event says of the session, if it says anything and the settings let that be kept.
 
     Raises:
@@ -140,8 +139,6 @@ def _record_event(harness: Harness, event: str, given: Json) -> None:
         return
     if isinstance(told, AgentMessage | SessionSubject) and not settings.evidence.messages:
         return
-    own = str(given.get("session_id") or given.get("conversation_id") or "")
-    session = session_of(harness.name, own, cwd, given.get("agent_id"))
     if isinstance(told, SessionSubject) and knows_subject(root, session.name):
         return
     prompt = given.get("prompt_id")
@@ -178,22 +175,20 @@ def _switches() -> EvidenceSettings:
     return load_settings(os.path.join(default_root(), "config.toml")).evidence
 
 
-def _reminder(harness: Harness, given: Json) -> list[str]:
+def _reminder(given: Json, session: Session) -> list[str]:
     """After a compaction, a line with its ref for each failure that was lost with it; none at any other start."""
     if given.get("source") != "compact" or not _switches().remind:
         return []
     with hook_session.open_store() as store:
-        session = session_of(harness.name, str(given.get("session_id") or ""), str(given.get("cwd") or ""))
         found = session_evidence.forgotten_failures(store, session)
     return [f"Sightline: {one.at} ({one.command}): {one.text}" for one in found[:_MOST]]
 
 
-def _question(harness: Harness, given: Json) -> Json | None:
+def _question(harness: Harness, given: Json, session: Session) -> Json | None:
     """At the end of a turn, once, what its claim lacks; None if it lacks nothing, or if that is off."""
     if not harness.asks or given.get("stop_hook_active") or not _switches().ask:
         return None
     with hook_session.open_store() as store:
-        session = session_of(harness.name, str(given.get("session_id") or ""), str(given.get("cwd") or ""))
         claims = session_evidence.evidence_of(store, session).claims
     newest = [one for one in claims if one.message == claims[-1].message] if claims else []
     said = str(given.get(harness.says) or "")

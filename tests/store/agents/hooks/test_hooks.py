@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from sightline.agents.hooks.capture_script import FILE
 from sightline.agents.hooks.command_line import hook_words
-from sightline.agents.hooks.hook_session import session_of
+from sightline.agents.hooks.hook_session import session_of, sessions_of
 from sightline.agents.hooks.pending_capture import PendingCapture
 from sightline.agents.hooks.pending_commands import recall
 from sightline.base.records import Shown
@@ -90,6 +91,43 @@ def test_a_session_begins_with_how_to_use_refs(claude: Harness) -> None:
     assert "read_output" in output["additionalContext"]
     assert output["additionalContext"].count(". ") == 1  # two sentences
     assert claude.tell("SessionStart", mode="record") is None
+
+
+@pytest.mark.parametrize(
+    ("event", "given"),
+    [
+        ("SessionStart", {"source": "compact"}),
+        ("UserPromptSubmit", {"prompt": "go on", "prompt_id": "p1"}),
+        (
+            "PostToolUse",
+            {"tool_name": "Bash", "tool_use_id": "u1", "tool_input": {"command": "echo"}, "tool_response": "x"},
+        ),
+        ("Stop", {"last_assistant_message": "done"}),
+    ],
+)
+def test_an_event_makes_its_session_once(
+    event: str, given: dict[str, Any], claude: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = list[str]()
+
+    def counted(*words: Any) -> Any:
+        made.append(words[1])
+        return session_of(*words)
+
+    for module in [name for name in sys.modules if name.startswith("sightline.agents.hooks.")]:
+        if hasattr(sys.modules[module], "session_of"):
+            monkeypatch.setattr(sys.modules[module], "session_of", counted)
+    claude.tell(event, **given)
+    assert made == ["s1"]
+
+
+def test_a_helper_has_a_session_of_its_own_and_its_agent_those_of_locks() -> None:
+    told = {"session_id": "s1", "cwd": "/here", "agent_id": "a7"}
+    found = sessions_of(known()["claude-code"], told)
+    assert (found.own.name, found.agent.name) == ("claude-code-s1-a7", "claude-code-s1")
+    cline = {"sessionContext": {"rootSessionId": "root"}, "taskId": "t2", "workspaceRoots": ["/there"]}
+    found = sessions_of(known()["cline"], cline)
+    assert (found.own.name, found.own.cwd, found.agent) == ("cline-root", "/there", found.own)
 
 
 def note(root: Path, text: str, to: str) -> None:

@@ -205,7 +205,7 @@ def test_looking_at_a_store_that_cannot_be_written_waits_for_nothing(
     with Store(str(root)) as store:
         monkeypatch.setattr(store.index, "unwritable", "no room")  # and it is not tried again
         monkeypatch.setattr(
-            "sightline.store.time", SimpleNamespace(monotonic=float, time=time.time)
+            "sightline.disk.index_access.time", SimpleNamespace(monotonic=float, time=time.time)
         )  # it is not retried
         catch_up(store)
         assert store.layout.waiting_sessions()
