@@ -302,6 +302,7 @@ DESTRUCTIVE = {
         "docker volume prune",
         "docker volume rm x",
         "docker rm $(docker ps -qa)",
+        "podman rmi -a",
         "docker compose -f x.yml down -v",
     ],
     "aws s3 rm --recursive": [
