@@ -858,3 +858,15 @@ def test_a_claim_of_a_command_is_stale_if_only_a_part_ran_again_after_its_failur
 def test_fixed_does_not_rest_on_a_check_that_never_failed() -> None:
     steps = (*STARTS, Ran("pytest -q", FAILED, 1), Edited("cart.py"), Ran("ruff check .", "All checks passed!\n"))
     assert [one.why for one in evidence(*steps, Said("The bug is fixed.")).claims if "lint" in one.why] == []
+
+
+def test_a_failure_of_a_hook_is_made_good_by_a_commit_that_went_through() -> None:
+    blocked = Ran("rtk git commit -m x", "FAILED: git commit\n" + FAILED)
+    assert alarms(*STARTS, blocked) == ["masked-exit"]
+    assert alarms(*STARTS, blocked, Ran("rm -rf tmp"), Ran("rtk git commit -m x", "ok\n")) == []
+
+
+def test_a_shell_that_only_reads_a_script_may_have_run_no_check() -> None:
+    tested: list[Step] = [Read("open.sh"), Ran("scripts/test.sh", "Pass: 3 Fail: 0\n"), Edited("open.sh")]
+    assert alarms(*tested, Ran("bash -n open.sh")) == ["stale-check"]
+    assert alarms(*tested, Ran("bash open.sh", "fine\n")) == []

@@ -98,7 +98,8 @@ def _unmasked(trail: Trail) -> list[Check]:
     for at, check in enumerate(trail.checks):
         if check.masked and check.outcome == FAILED and exit_code_of(check.call) == 0:
             later = [one for one in trail.checks[at + 1 :] if one.outcome == PASSED or _is_our_lack(one)]
-            if not (any(tells_anew(one, check) for one in later) or trail.formatted_since(check)):
+            made_good = any(tells_anew(one, check) for one in later) or trail.formatted_since(check)
+            if not (made_good or trail.went_through_since(check)):
                 failed[check.kind, check.phrase] = check
     return list(failed.values())
 

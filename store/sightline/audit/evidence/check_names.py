@@ -84,6 +84,11 @@ def check_named(words: tuple[str, ...]) -> NamedCheck | None:
     return None
 
 
+def is_idle(words: tuple[str, ...]) -> bool:
+    """Return whether a program was called with an option with which it checks nothing, as ``bash -n`` was."""
+    return not {*check_table()["idle"].get(words[0], ())}.isdisjoint(words)
+
+
 @lru_cache(maxsize=512)
 def may_run_checks(words: tuple[str, ...]) -> bool:
     """Return whether a program that names no check may run some: a script, a git hook, a task that people named."""

@@ -28,6 +28,7 @@ from sightline.audit.evidence.check_names import (
     NamedCheck,
     check_named,
     check_table,
+    is_idle,
     may_run_checks,
     may_show_checks,
 )
@@ -127,7 +128,8 @@ def checks_of(store: Reading, call: Call, folder: str) -> list[Check]:
     acting = [one for one in programs if one.name not in ASIDE]
     echoed = _echoed(store, buffer) if buffer and any(map(_may_run, acting)) else []
     further = _beside(echoed, named)
-    tasks = [one for one in acting if _may_run(one) and check_named(one.words) is None]
+    managers = check_table()["managers"]  # a wrapper of another name may have an exit code of its own
+    tasks = [one for one in acting if one.name in managers and check_named(one.words) is None]
     if len(further) == len(tasks) == 1:
         named, further = sorted((*named, (tasks[0], further[0])), key=lambda one: acting.index(one[0])), []
     if not named:
@@ -266,9 +268,18 @@ def _by_output_alone(
     yield Check(TEST, phrase, (), call, outcome, True, where, BY_OUTPUT, filters)
 
 
+def went_through(store: Reading, call: Call, check: Check) -> bool:
+    """Return whether a call ran the script, hook or task of a check again, ended well, and shows no failure."""
+    ran = any(" ".join((one.name, *one.plain[:1])) == check.phrase for one in _programs(command_of(call)) or ())
+    if not ran or check_named(tuple(check.phrase.split())) or exit_code_of(call) != 0 or call.buffer is None:
+        return False
+    counts = counted(store, call.buffer, RAN_TESTS)
+    return counts is None or not counts.bad
+
+
 def _may_run(program: WritingProgram) -> bool:
     """Return whether a program that names no check may run one, as scripts, hooks, and wrappers of any name do."""
-    return may_run_checks((program.name, *program.plain)) or _wraps(program)
+    return not is_idle(program.words) and (may_run_checks((program.name, *program.plain)) or _wraps(program))
 
 
 def _wraps(program: WritingProgram) -> bool:
@@ -325,7 +336,7 @@ def may_show_others(store: Reading, call: Call, kinds: Sequence[str]) -> bool:
     programs = _programs(command)
     if programs is None:
         return True
-    others = [one for one in programs if check_named(one.words) is None]
+    others = [one for one in programs if check_named(one.words) is None and not is_idle(one.words)]
     shows = [one for one in others if any(map(may_show_checks, ((one.name, *one.plain), one.words))) or _wraps(one)]
     if shows and all(one.name == "git" for one in shows) and call.buffer and not call.buffer.is_partial:
         return any(_OF_HOOK.search(line) for line in first_and_last_lines(store, call.buffer))

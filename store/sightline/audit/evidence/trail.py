@@ -7,7 +7,16 @@ from collections.abc import Callable, Iterable, Sequence
 from sightline.audit.evidence.check_counts import CheckCounts
 from sightline.audit.evidence.check_names import NOUNS
 from sightline.audit.evidence.check_relations import are_nested, concerns, makes_good
-from sightline.audit.evidence.checks import FAILED, UNKNOWN, Check, counts_of, hides_result, may_show_others
+from sightline.audit.evidence.checks import (
+    BY_OUTPUT,
+    FAILED,
+    UNKNOWN,
+    Check,
+    counts_of,
+    hides_result,
+    may_show_others,
+    went_through,
+)
 from sightline.audit.evidence.edits import Edit, may_have_edited, mends_layout
 from sightline.audit.timeline import Call
 from sightline.store import Reading
@@ -106,6 +115,11 @@ class Trail:
         """Return whether what only checks a layout was followed by the formatter that mends it."""
         later = self.calls[bisect_right(self._times[2], check.view.time, hi=len(self.calls)) :]
         return any(mends_layout(call, check.phrase) for call in later)
+
+    def went_through_since(self, check: Check) -> bool:
+        """Return whether what runs a check without naming it, such as a commit with its hook, went well later."""
+        later = self.calls[bisect_right(self._times[2], check.view.time, hi=len(self.calls)) :]
+        return check.known_by == BY_OUTPUT and any(went_through(self.store, call, check) for call in later)
 
     def unresolved(self, kinds: Iterable[str]) -> list[Check]:
         """Return failed runs of some kinds for which no later run of the same check, on as much, succeeded."""
