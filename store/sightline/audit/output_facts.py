@@ -20,7 +20,7 @@ from sightline.audit.coverage import Coverage, cover
 from sightline.audit.quoting_views import find_quotes
 from sightline.audit.timeline import Call, count_lines, is_shown_whole
 from sightline.base.errors import StoreFailed
-from sightline.base.records import TOOL_FAILED, Buffer, OutputFacts
+from sightline.base.records import READ_LATER, TOOL_FAILED, Buffer, OutputFacts
 from sightline.base.refs import format_ref
 from sightline.light.named_tuple import NamedTuple
 from sightline.store import Reading
@@ -119,15 +119,21 @@ def _of_record(buffer: Buffer) -> int:
     flags = RAN if buffer.kind == "cmd" and not filtered_from(buffer) else 0
     flags |= FAILED if flags and buffer.failed else 0
     flags |= PARTIAL if buffer.is_partial and buffer.kind != "file" else 0
-    flags |= INCOMPLETE if buffer.is_partial and buffer.kind == "cmd" and not _states_end(buffer) else 0
+    flags |= INCOMPLETE if buffer.kind == "cmd" and _hides_failures(buffer) else 0
     flags |= UNSEALED if buffer.is_unsealed else 0
     return flags | (UNJUDGED if buffer.bytes and judgement_of(buffer).why_not else 0)
 
 
-def _states_end(buffer: Buffer) -> bool:
-    """Return whether what is missing of an output hides no failure: its own exit code is 0, or it only shows others."""
+def _hides_failures(buffer: Buffer) -> bool:
+    """Return whether something may have failed in what is missing of an output, and nobody has looked there.
+
+    Nothing has, where a command's own exit code is 0, or it only shows what others wrote.
+    """
+    if not buffer.is_partial or READ_LATER in buffer.note:
+        return False
     judgement = judgement_of(buffer)
-    return bool(judgement.why_not) or (buffer.exit_code == 0 and not judgement.hidden)
+    states_end = bool(judgement.why_not) or (buffer.exit_code == 0 and not judgement.hidden)
+    return buffer.kind != "cmd" or not states_end
 
 
 def _failures(store: Reading, buffer: Buffer) -> tuple[Failure, ...] | None:
@@ -182,7 +188,7 @@ def ended(buffer: Buffer, calls: Sequence[Call], *, is_told: bool = False) -> li
         return found
     if buffer.altered:
         found.append(Ended(ALTERED, buffer.altered))
-    if buffer.is_partial and buffer.may_have_failed:
+    if buffer.may_have_failed and _hides_failures(buffer):
         found.append(Ended(LOST, f"{how_it_ended(buffer)}; {buffer.lost}"))
     if _is_untold(buffer, told):
         found.append(Ended(UNTOLD, f"{how_it_ended(buffer)}, and nobody was told"))

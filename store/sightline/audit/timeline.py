@@ -67,6 +67,8 @@ class Call(NamedTuple):
             return False  # also where the harness calls it an error
         if self.view.failed or (self.view.verb == "tool" and self.buffer and TOOL_FAILED in self.buffer.note):
             return True
+        if self.view.verb == "tool" and self.buffer and self.buffer.kind == "cmd":
+            return False  # it showed more of a command that another call ran
         if self.view.verb == "query":
             return bool(self.view.exit_code and self.view.exit_code > 1)
         if self.view.verb in _LOOKS:

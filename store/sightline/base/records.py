@@ -134,6 +134,9 @@ def written_seals(seals: Iterable[Seal]) -> str:
 LONG_ID = 20
 """Characters from which on an id of a call is random enough that no other call has it."""
 
+READ_LATER = "a later call read the file that it wrote to"
+"""In the note of a partial output of which the agent looked at the rest."""
+
 TOOL_FAILED = "the tool reported an error"
 
 UNHEARD_OF = "whether it still runs is not known"

@@ -35,7 +35,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from sightline.base.records import Gap
+from sightline.base.records import READ_LATER, Gap, joined_notes
 from sightline.harnesses.claude_code import HARNESS, code_in, notices_in, output_file, text_read, use_of_notice
 from sightline.harnesses.tool_call import (
     Beside,
@@ -82,6 +82,7 @@ from sightline.log.session_events import (
     SessionSubject,
     subject_of,
 )
+from sightline.shell_words.programs import writes_elsewhere
 
 _RECORDS = """user assistant system attachment progress summary file-history-snapshot queue-operation api-request
 api-request-shape api-request-blob tools-used last-prompt cost-state atis-latch result stream_event mode pr-link
@@ -110,6 +111,12 @@ _SPLIT_BYTES = 4  # the same of an output that ends as most do, with a newline
 _BACKGROUND = re.compile(
     r"Command [^\n]{1,80}?background[^\n]{0,20} with ID: ([\w-]{1,120})"
     r"(?:\.[^\n]{0,80}? written to: ([^\n]+?\.output))?"
+)
+_OUTPUT = re.compile(r"[\\/]tasks[\\/]([\w-]{1,120})\.output\b")
+_READ = re.compile(
+    r"\b(?:cat|tail|head|sed|awk|e?grep|rg|less|Get-Content|gc|type|Select-String)\b"
+    r"(?![^|;&\n]*\s-[a-zA-Z]*q)[^|;&\n]*[\\/]tasks[\\/]([\w-]{1,120})\.output\b",
+    re.IGNORECASE,
 )
 _LOOKS = ("TaskOutput", "BashOutput")
 """Tools that show what a command in the background has written."""
@@ -235,6 +242,7 @@ class Parser:
         self._answered: set[tuple[str, str]] = set()  # likewise
         self._going: dict[str, _Going] = {}  # by ids of tasks
         self._gone: dict[str, ToolCall] = {}  # calls that went on and have ended, likewise
+        self._lost: dict[str, list[ToolCall]] = {}  # those whose output may be read yet, with their notices, likewise
         self._started: dict[tuple[str, str], CallSession] = {}
         self._cwd = self._version = self._told_in = ""
         self._chain = _Chain()
@@ -248,7 +256,7 @@ class Parser:
 
         Calls without a result have nothing to keep.
         """
-        return self._compaction is not None or bool(self._going)
+        return self._compaction is not None or bool(self._going or self._lost)
 
     @property
     def newest(self) -> float:
@@ -260,6 +268,9 @@ class Parser:
         yield from self._compacted("")
         for task in list(self._going):
             yield from self._ended(task, None, partial="its end was never written down")
+        lost, self._lost = self._lost, {}
+        for calls in lost.values():
+            yield from calls
 
     def feed(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
         """Yield the calls that a record completes."""
@@ -441,8 +452,27 @@ class Parser:
             return
         if asked.tool in _LOOKS and self._going:
             yield from self._looked(call, dict_of(told), dict_of(asked.arguments))
+        elif (self._going or self._lost) and not failed:
+            yield from self._read(call, dict_of(asked.arguments))
         else:
             yield call
+
+    def _read(self, call: ToolCall, arguments: dict[str, Any]) -> Iterator[ToolCall]:
+        """Yield a call, which may read the file of a command in the background, after this command if it has ended."""
+        whole = _OUTPUT.search(call.command) if call.kind == "file" else None
+        found = whole or _READ.search(call.command)
+        task = found[1] if found else ""
+        if whole and not call.partial and task in self._going:
+            self._going[task] = self._going[task]._replace(output=call.text)
+        if task in self._lost:
+            ran, *notices = self._lost.pop(task)
+            if whole and not call.partial:
+                ran = ran._replace(parts=text_part(call.text), partial="", gaps=())
+                call = call._replace(of=ran.use, kind="tool", parts=())
+            else:
+                ran = ran._replace(note=joined_notes(ran.note, READ_LATER))
+            yield from (ran, *notices)
+        yield call
 
     def _notices(self, record: dict[str, Any], message: dict[str, Any], line: int) -> Iterator[ToolCall]:
         """Yield the commands in the background that a record reports as ended, and the notice, if that was shown."""
@@ -451,7 +481,7 @@ class Parser:
             task = text_of(record.get("task_id"))
             yield from self._ended(task, code, path)
             if task in self._gone:
-                yield self._noticed(record, self._gone.pop(task), code, "", line)
+                yield from self._notice(task, self._noticed(record, self._gone.pop(task), code, "", line))
         texts = [record.get("content"), dict_of(record.get("attachment")).get("prompt"), message.get("content")]
         texts += [dict_of(one).get("text") for one in list_of(message.get("content"))]
         for text in texts:
@@ -459,7 +489,15 @@ class Parser:
                 for notice in notices_in(text):
                     yield from self._ended(notice.task, notice.exit_code, notice.path)
                     if notice.task in self._gone and record.get("type") in ("user", "attachment"):
-                        yield self._noticed(record, self._gone.pop(notice.task), notice.exit_code, text, line)
+                        noticed = self._noticed(record, self._gone.pop(notice.task), notice.exit_code, text, line)
+                        yield from self._notice(notice.task, noticed)
+
+    def _notice(self, task: str, noticed: ToolCall) -> Iterator[ToolCall]:
+        """Yield a notice, or keep it behind its command."""
+        if task in self._lost:
+            self._lost[task].append(noticed)
+        else:
+            yield noticed
 
     def _noticed(self, record: dict[str, Any], call: ToolCall, code: int | None, text: str, line: int) -> ToolCall:
         """Return the view of a notice about a command's end, which comes as a prompt or within a turn."""
@@ -513,18 +551,21 @@ class Parser:
         )
         file = own_file(path or going.path, output_file(task, call.session.id))
         kept = _output_in(file) if file else None
+        is_lost = kept is None and not (partial or going.output or writes_elsewhere(call.command))
         if kept is None:
-            partial = partial or ("" if going.output else "the file that it wrote to in the background is gone")
+            partial = partial or (_FILE_GONE if is_lost else "")
             kept = text_part(going.output) or call.parts
         if partial:
             text = "".join(part.content.decode(errors="replace") for part in kept if isinstance(part.content, bytes))
-            known = parted([text, ""], [(None, "characters")], "out").gaps
-            call = call._replace(
-                partial=partial, gaps=known if all(isinstance(one.content, bytes) for one in kept) else ()
-            )
+            is_here = text and all(isinstance(one.content, bytes) for one in kept)
+            gaps = parted([text, ""], [(None, "characters")], "out").gaps if is_here else ()
+            call = call._replace(partial=partial, gaps=gaps)
         if not partial or code is not None:
             self._gone[task] = call
-        yield call._replace(parts=kept)
+        if is_lost:
+            self._lost[task] = [call._replace(parts=kept)]
+        else:
+            yield call._replace(parts=kept)
 
     def _session(self, record: dict[str, Any]) -> CallSession:
         """Return the session of a record: of a copied one, that from which it was copied."""
@@ -677,6 +718,7 @@ def _count(value: Any) -> int | None:
 
 
 _GONE = "the file that the whole was kept in is gone"
+_FILE_GONE = "the file that it wrote to in the background is gone"
 
 
 def _file_read(told: Any) -> _Result | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from sightline.light.late_pattern import late_pattern
 from sightline.light.library import lru_cache
 from sightline.light.named_tuple import NamedTuple
 from sightline.shell_words.commands import behind_options, behind_runners, runs_of_find
@@ -57,6 +58,27 @@ def programs_of(command: str) -> tuple[WritingProgram, ...]:
         Unclear: the command cannot be understood for certain.
     """
     return _kept(command) if len(command) <= _KEPT_CHARACTERS else _found(command)
+
+
+_TO_FILE = late_pattern(r"1?>>?\|?(?!&)|&>|>&(?!\d)")
+_ERRORS_TOO = late_pattern(r"2>|&>|>&(?!\d)")
+_SILENT = frozenset(("cd", "export", "set", "true", ":", "sleep", "mkdir", "rm"))
+_NO_ERRORS = frozenset(("echo", "printf", "date"))
+
+
+def writes_elsewhere(command: str) -> bool:
+    """Return whether a command line is certain to print nothing, because all that it runs writes to files."""
+    try:
+        pipelines = Pipelines(tokens_of(command).tokens).all_pipelines()
+        return all(_to_files(one.stages[-1]) for one in pipelines)
+    except Unclear:
+        return False
+
+
+def _to_files(stage: Stage) -> bool:
+    name = (_called(stage.words) or ("",))[0]
+    errors = name in _NO_ERRORS or any(_ERRORS_TOO.match(one) for one in stage.redirections)
+    return name in _SILENT or (errors and any(_TO_FILE.match(one) for one in stage.redirections))
 
 
 def _found(command: str) -> tuple[WritingProgram, ...]:

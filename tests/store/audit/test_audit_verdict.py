@@ -365,6 +365,26 @@ def test_nothing_is_green_while_something_could_not_be_judged(store: Store) -> N
     assert verdict_of(store).unknown
 
 
+@pytest.mark.parametrize(
+    ("command", "exit_code", "hedges"),
+    [
+        ("npm test", 0, False),
+        ("cd app && npm test", 0, False),
+        ("git diff", 0, False),
+        ("git diff | head -50", 0, False),
+        ("npm test", 1, True),
+        ("npm test 2>&1 | tail -3", 0, True),
+        ("npm test; echo done", 0, True),
+        ("git diff", 128, True),
+    ],
+)
+def test_a_part_that_is_missing_matters_where_something_may_have_failed_in_it(
+    store: Store, command: str, exit_code: int, hedges: bool
+) -> None:
+    ran(store, b"Tests 3 passed\n", exit_code=exit_code, command=command, partial="it was cut")
+    assert bool(verdict_of(store).incomplete) is hedges
+
+
 # the same numbers everywhere
 
 SESSIONS = ("agent-1", "agent-2", "terminal-7")

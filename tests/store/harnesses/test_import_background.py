@@ -10,6 +10,7 @@ import pytest
 
 from sightline.audit.finding_kinds import UNTOLD
 from sightline.audit.findings import Finding, audited
+from sightline.audit.verdict import verdict_of
 from sightline.base.project import ALL
 from sightline.log.sessions import use_key
 from sightline.store import Store
@@ -116,6 +117,56 @@ def test_without_its_file_it_has_what_a_look_at_it_showed(
     looks = [view for view, _ in views(store) if view.refs == (make.name,)]
     assert [(view.verb, view.exit_code) for view in looks] == [("run_command", None), ("tool", 143)]
     assert not any(one.kind == UNTOLD for one in found_in(store))
+
+
+def _lost(output: Path, *later: dict[str, Any], command: str = "make all 2>&1 | tail -3") -> list[dict[str, Any]]:
+    """A command in the background that ended well by its notice, and whose file is gone."""
+    claude = Claude()
+    began, said = _background(claude, output)
+    began["message"]["content"][0]["input"]["command"] = command
+    return [began, said, _notice(claude, "user", NOTICE.format(output, 0)), *later]
+
+
+def test_what_the_agent_read_of_the_file_is_the_output_of_a_command_in_the_background(
+    store: Store, imported: Import, tmp_path: Path, output: Path
+) -> None:
+    claude = Claude()
+    claude.minute = 30
+    read_it = claude.use(2, name="Read", input={"file_path": str(output)})
+    file = {"filePath": str(output), "content": "one\nEXIT=10\n", "startLine": 1, "numLines": 2, "totalLines": 2}
+    gave = claude.result(2, "     1\tone\n     2\tEXIT=10", {"type": "text", "file": file})
+    imported(write_lines(tmp_path / "s.jsonl", *_lost(output, read_it, gave)))
+    (made,) = buffers(store)
+    assert (made.command, made.partial, read(store, made)) == ("make all 2>&1 | tail -3", "", b"one\nEXIT=10\n")
+    shown = [(one.first, one.last) for view, _ in views(store) for one in (*view.shown, *view.matched)]
+    assert shown == [(1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("looks", "hedges"),
+    [
+        ("cd repo; tail -6 {}; git status", False),
+        ('Get-Content "{}" -Tail 6; git add .', False),
+        ("until grep -q DONE {}; do sleep 1; done", True),
+        ("ls {}", True),
+    ],
+)
+def test_what_a_later_command_read_of_the_file_is_no_lost_output(
+    store: Store, imported: Import, tmp_path: Path, output: Path, looks: str, hedges: bool
+) -> None:
+    claude = Claude()
+    claude.minute = 30
+    later = claude.ran(2, "EXIT=0\n", looks.format(output))
+    imported(write_lines(tmp_path / "s.jsonl", *_lost(output, *later)))
+    assert bool(verdict_of(store).incomplete) is hedges
+
+
+def test_a_command_in_the_background_that_writes_to_files_alone_is_whole(
+    store: Store, imported: Import, tmp_path: Path, output: Path
+) -> None:
+    imported(write_lines(tmp_path / "s.jsonl", *_lost(output, command="make > /tmp/l 2>&1; echo $? >> /tmp/l")))
+    (made,) = buffers(store)
+    assert (made.partial, made.lines, made.exit_code) == ("", 0, 0)
 
 
 def test_a_helpers_command_in_the_background_is_no_success(

@@ -49,6 +49,15 @@ def test_without_an_end_a_command_has_what_was_shown_of_it_and_no_message_of_cod
     assert made.partial == "its end was never written down"
 
 
+@pytest.mark.parametrize("end", ["\r\n", "\x1b[0m\n"], ids=["of a terminal", "coloured"])
+def test_lines_are_found_in_replies_however_they_end(store: Store, imported: Import, tmp_path: Path, end: str) -> None:
+    rollout = Rollout(SESSION).ran("c1", "serve", f"ready{end}listening{end}", RUNNING)
+    imported(rollout.polled("c2", f"stopped{end}", ENDED.format(0)).write(tmp_path))
+    (made,) = buffers(store)
+    found = [(one.first, one.last) for view, _ in views(store) for one in (*view.shown, *view.matched)]
+    assert (made.lines, sorted(found)) == (3, [(1, 2), (3, 3)])
+
+
 @pytest.mark.parametrize(("age", "calls", "waiting"), [(3600.0, 2, 0), (0.0, 0, 1)], ids=["a copy", "a running one"])
 def test_a_file_that_was_just_written_is_whole_if_its_records_are_old(
     store: Store, imported: Import, tmp_path: Path, age: float, calls: int, waiting: int

@@ -6,9 +6,11 @@ from sightline.audit.quoted_lines import How, Matched, has_long_lines, how_made,
 from sightline.base.errors import SightlineError
 from sightline.base.records import Buffer, LinePart, Shown
 from sightline.light.named_tuple import NamedTuple
+from sightline.shape.clean import clean_line
 from sightline.store import Reading, Target
 
 _BEFORE = ("\n", "\nOutput: ")  # prefixes of the first line; the latter is Gemini CLI's
+_RAW = frozenset("\r\x1b\x08")
 _SEARCHED_BYTES = 64 << 20  # in a larger stream shown lines are not searched
 _CHARACTER_BYTES = 4  # in UTF-8, at most
 
@@ -98,9 +100,16 @@ def _holds(text: str, runs: list[str]) -> bool:
     )
 
 
+def _as_lines_are_sought(line: str) -> str:
+    """Return a line without colours and carriage returns, as lines of a source are compared."""
+    if _RAW.isdisjoint(line):
+        return line
+    return clean_line(line.encode(errors="surrogateescape"))
+
+
 def _matched(store: Reading, buffer: Buffer, stream: str, text: str, how: How) -> Matched:
     try:
         with store.open_text(Target(buffer, stream)) as source:
-            return match_parts(text.split("\n"), source, how)
+            return match_parts([_as_lines_are_sought(line) for line in text.split("\n")], source, how)
     except SightlineError:
         return Matched()
