@@ -8,10 +8,10 @@ import pytest
 from textual.pilot import Pilot
 
 from sightline.store import Store
-from sightline_tui.buffers.columns import Entries
 from sightline_tui.buffers.filter import FilterText
 from sightline_tui.buffers.list_title import ListTitle
 from sightline_tui.buffers.matcher import Guesses, Term
+from sightline_tui.buffers.packed_entries import Entries
 from sightline_tui.common.messages import ListFiltered
 from sightline_tui.common.prompt import Prompt
 from tests.tui.tui_kit import add, buffers, burst, opened, press, rest, run, text, until, viewer

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from textual.pilot import Pilot
 
 from sightline.store import Store
-from sightline_tui.buffers.columns import ListEntry, entries_of
 from sightline_tui.buffers.order import BURST_SHOWN, Heading, bursts
+from sightline_tui.buffers.packed_entries import ListEntry, entries_of
 from sightline_tui.inspector import Throttle
 from tests.tui.audit_kit import AGENT, OTHER, ask
 from tests.tui.tui_kit import add, buffers, numbered, opened, press, rest, run, text, until, viewer

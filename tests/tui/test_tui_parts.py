@@ -9,8 +9,8 @@ from sightline.base.records import Buffer
 from sightline.store import Store
 from sightline_tui.buffers import buffer_list
 from sightline_tui.buffers.buffer_row import UNREAD, row_parts
-from sightline_tui.buffers.columns import Entries, ListEntry, entries_of
 from sightline_tui.buffers.order import with_parts
+from sightline_tui.buffers.packed_entries import Entries, ListEntry, entries_of
 from sightline_tui.buffers.seen_reader import Seen
 from tests.tui.tui_kit import NOW, add, buffers, opened, press, rest, run, text, until
 

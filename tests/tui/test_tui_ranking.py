@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from sightline.search.matcher import terms_of
 from sightline_tui.buffers.buffer_row import marked
-from sightline_tui.buffers.columns import Entries, ListEntry, entries_of
 from sightline_tui.buffers.matcher import Guesses, MatchPass, wants_guesses
+from sightline_tui.buffers.packed_entries import Entries, ListEntry, entries_of
 
 TITLES = st.lists(st.text("abc_ \n", max_size=12), max_size=30)
 

@@ -35,6 +35,7 @@ class BufferColumn(NamedTuple):
     Attributes:
         name: as it stands above it.
         cells: its width.
+        rank: on a narrow screen the columns of the highest ranks are left out first.
         sort: the order that a click on its name gives; empty for none.
         text: gives a buffer's text in this column at a time.
         left: whether it is aligned to the left.
@@ -42,23 +43,26 @@ class BufferColumn(NamedTuple):
 
     name: str
     cells: int
+    rank: int
     sort: str
     text: Callable[[Buffer, float], str]
     left: bool = False
 
 
-_AGE = BufferColumn("AGE", 4, "recent", lambda buffer, now: wording.age(now - wording.used(buffer)))
-_EXIT = BufferColumn("EXIT", 4, "exit", lambda buffer, _: wording.exit_text(buffer))
-_SEEN = BufferColumn("SEEN", 4, "seen", lambda *_: "")
-_SIZE = BufferColumn("SIZE", 5, "size", lambda buffer, _: wording.short_bytes(buffer.bytes) if buffer.bytes else "-")
-_LINES = BufferColumn("LINES", 5, "lines", lambda buffer, _: wording.short_count(buffer.lines))
-_TIME = BufferColumn("TIME", 5, "duration", lambda buffer, now: wording.duration(buffer, now))
-_SESSION = BufferColumn("SESSION", 18, "", lambda buffer, _: title(buffer.session), left=True)
+COLUMNS = (
+    _EXIT := BufferColumn("EXIT", 4, 0, "exit", lambda buffer, _: wording.exit_text(buffer)),
+    BufferColumn("LINES", 5, 5, "lines", lambda buffer, _: wording.short_count(buffer.lines)),
+    _SIZE := BufferColumn(
+        "SIZE", 5, 3, "size", lambda buffer, _: wording.short_bytes(buffer.bytes) if buffer.bytes else "-"
+    ),
+    BufferColumn("TIME", 5, 4, "duration", lambda buffer, now: wording.duration(buffer, now)),
+    _SEEN := BufferColumn("SEEN", 4, 1, "seen", lambda *_: ""),
+    BufferColumn("AGE", 4, 2, "recent", lambda buffer, now: wording.age(now - wording.used(buffer))),
+    _SESSION := BufferColumn("SESSION", 18, 6, "", lambda buffer, _: title(buffer.session), left=True),
+)
+"""The columns right of the command, from left to right."""
 
-_BY_WEIGHT = (_EXIT, _SEEN, _AGE, _SIZE, _TIME, _LINES, _SESSION)
-"""The columns; on a narrow screen the last ones are left out first."""
-
-_IN_ORDER = (_EXIT, _LINES, _SIZE, _TIME, _SEEN, _AGE, _SESSION)
+_FIRST_KEPT = sorted(COLUMNS, key=lambda column: column.rank)
 
 
 class RowLayout(NamedTuple):
@@ -87,12 +91,12 @@ def has_two_lines(width: int, height: int) -> bool:
 def two_line_layout(width: int) -> RowLayout:
     """What the second line of a row has room for; the cells for the command are blank there."""
     left, kept = width - _LEFT - _REF - 2, list[BufferColumn]()
-    for column in _BY_WEIGHT:
+    for column in _FIRST_KEPT:
         if left - column.cells - 1 < _LEAST_GAP:
             break
         kept.append(column)
         left -= column.cells + 1
-    return RowLayout(_REF, max(left, 4), tuple(column for column in _IN_ORDER if column in kept))
+    return RowLayout(_REF, max(left, 4), tuple(column for column in COLUMNS if column in kept))
 
 
 @lru_cache(maxsize=8)
@@ -104,14 +108,14 @@ def layout(width: int) -> RowLayout:
         if left - needed >= max(width // 2, _LEAST_COMMAND):
             break
     room, kept = left, list[BufferColumn]()
-    for column in _BY_WEIGHT:
+    for column in _FIRST_KEPT:
         last = column in (_EXIT, _SEEN)  # to go
         least = (_LEAST_COMMAND if kept else 4) if last else max(width // 2, _LEAST_COMMAND)
         if room - column.cells - 1 < least:
             break
         kept.append(column)
         room -= column.cells + 1
-    return RowLayout(ref, max(room, 4), tuple(column for column in _IN_ORDER if column in kept))
+    return RowLayout(ref, max(room, 4), tuple(column for column in COLUMNS if column in kept))
 
 
 def heading_parts(width: int, order: ListOrder, *, two_lines: bool = False) -> list[StripPart]:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from sightline.base.records import Buffer
 from sightline.search.matcher import title_of
 from sightline.store import Listed, ListFacts
-from sightline_tui.buffers.columns import Entries, ListEntry, entries_of
+from sightline_tui.buffers.packed_entries import Entries, ListEntry, entries_of
 
 if TYPE_CHECKING:
-    from sightline_tui.buffers.columns import Places
+    from sightline_tui.buffers.packed_entries import Places
 
 TITLE_CHARS = 400
 """How much of a command is kept; the text after that is no name."""

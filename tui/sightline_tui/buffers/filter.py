@@ -16,8 +16,8 @@ from sightline.audit.buffer_filter import BufferFilter, Condition, completions, 
 from sightline.light.named_tuple import NamedTuple
 from sightline.search.matcher import terms_of
 from sightline.store import Reading
-from sightline_tui.buffers.columns import Columns, Entries
 from sightline_tui.buffers.matcher import AnyTerm, Guesses, MatchPass, NamedOnly, wants_guesses
+from sightline_tui.buffers.packed_entries import Columns, Entries
 from sightline_tui.common.store_errors import STORE_ERRORS
 from sightline_tui.common.store_read import StoreRead
 

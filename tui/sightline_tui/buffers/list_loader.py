@@ -7,7 +7,7 @@ from sightline.base.records import Buffer
 from sightline.light.named_tuple import NamedTuple
 from sightline.store import Listed, Reading
 from sightline_tui.buffers.catalog import TITLE_CHARS, entry_of, entry_of_facts
-from sightline_tui.buffers.columns import ListEntry
+from sightline_tui.buffers.packed_entries import ListEntry
 from sightline_tui.common.sessions import session_titles
 
 PAGE = 200

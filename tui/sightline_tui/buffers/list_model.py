@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from sightline.base.project import Project
 from sightline.base.records import Buffer
 from sightline_tui.buffers.catalog import Catalog
-from sightline_tui.buffers.columns import Entries
 from sightline_tui.buffers.list_loader import PAGE, ListNeeds, LoadedList
 from sightline_tui.buffers.order import Heading, ListOrder, Row, bursts, grouped, in_order, with_parts
+from sightline_tui.buffers.packed_entries import Entries
 
 RECORDS_KEPT = 500
 AHEAD_ROWS = 50  # how many rows below the lowest one needed are read with it

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from sightline.light.named_tuple import NamedTuple
 from sightline.search.matcher import EXACT, NOT_AT_ALL, TYPOS_KEPT, Term, close_titles, joined
 from sightline.search.matcher import wants_guesses as finds_too_little
-from sightline_tui.buffers.columns import Entries, name_in
+from sightline_tui.buffers.packed_entries import Entries, name_in
 
 if TYPE_CHECKING:
-    from sightline_tui.buffers.columns import Places
+    from sightline_tui.buffers.packed_entries import Places
 
 
 class NamedOnly(NamedTuple):

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from sightline.light.named_tuple import NamedTuple
-from sightline_tui.buffers.columns import Columns, Entries
+from sightline_tui.buffers.packed_entries import Columns, Entries
 
 RECENT = "recent"
 SEEN = "seen"

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline_tui.buffers.catalog import SPARE, Catalog
-from sightline_tui.buffers.columns import ListEntry, PackedTexts, entries_of
+from sightline_tui.buffers.packed_entries import ListEntry, PackedTexts, entries_of
 
 TEXTS = st.lists(st.text(max_size=9), max_size=20)
 
