@@ -51,7 +51,9 @@ def ways_of(nodes: list[ast.AST], name: str) -> frozenset[str]:
     called = [node for node in nodes if isinstance(node, ast.Attribute) and node.attr in WAYS]
     own = [node.attr for node in called if isinstance(node.value, ast.Name) and node.value.id == name]
     uses = sum(isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Load) for one in nodes)
-    return frozenset(own if own and len(own) == uses else [node.attr for node in called] or ["search"])
+    if own and len(own) == uses:
+        return frozenset(own)
+    return frozenset(node.attr for node in called if node.attr != "split") or frozenset({"search"})
 
 
 def inline_patterns(nodes: list[ast.AST]) -> Iterator[tuple[str, str | bytes, str]]:

@@ -57,7 +57,7 @@ SAVED_BYTES = 24
 
 _PASTED = rf"\s*\[?… ?(?:×{_COUNT} more: |{_BYTES_OF})?({_SHORT_AT})(?:, {_COUNT} error lines?)?(?: ?…)?\]?\s*"
 
-_REWRITTEN = r"(?m)^\[… [\d,]+ lines? rewritten in place: (@\S+):(\d+)(?:-(\d+))? …\]$"
+_REWRITTEN = r"(?m)^\[… [\d,]+ lines? rewritten in place: (@\S+):(\d{1,15})(?:-(\d{1,15}))? …\]$"
 
 
 def elision(ref: str, first: int, last: int, errors: int = 0, *, short: bool = False) -> str:

@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 
 _PLACE_LINES = 600  # failure lines in which a place is searched
 
-_PLACE = re.compile(r"((?<![\w.@+~/-])[\w.@+~/-]*\w\.[A-Za-z]\w{0,7})(?:[:(]\[?|\", line )(\d+)")
+_PLACE = re.compile(r"((?<![\w.@+~/-])[\w.@+~/-]*\w\.[A-Za-z]\w{0,7})(?:[:(]\[?|\", line )(\d{1,15})(?!\d)")
+_NUMBER_DIGITS = 16  # a longer number is none of a line, and Python reads none of more than 4,300
 _NEAR_LINES = 2  # lines below a failure line without a place that may have one
 
 Places = dict[str, list[int]]
@@ -488,7 +489,7 @@ def _places_of(source: Source, failures: Failures, shown: Iterable[Span]) -> Pla
 
 def _place(hit: FailureHit, source: Source) -> tuple[str, int] | None:
     file, _, line = hit.verdict.place.rpartition(":")
-    if file and line.isdecimal():
+    if file and line.isdecimal() and len(line) < _NUMBER_DIGITS:
         return file, int(line)
     for one in source.lines(hit.line, hit.line + (_NEAR_LINES if hit.verdict.sort else 0)):
         if found := _PLACE.search(clean_line(judged_part(one.data))):

@@ -10,10 +10,10 @@ from sightline.light.named_tuple import NamedTuple
 from sightline.shape.clean import clean_line, without_colour
 from sightline.shape.failure.classes import CLASSES, STEMS, class_of, is_warning, kind_of
 from sightline.shape.failure.prefilter import NUMBERS
-from sightline.shape.failure.tool_rules import BlockRule, FailureSort, Rule
+from sightline.shape.failure.tool_rules import BlockRule, FailureSort, LatePattern, Rule
 from sightline.shape.repeated_lines import Span
 
-JUDGED_BYTES, JUDGED_END_BYTES = 4096, 1024
+JUDGED_BYTES, JUDGED_END_BYTES = 3072, 1024
 """Bytes of a line that are judged, at its start and at its end, so that no pattern can run away.
 
 Rules may have patterns that take the square of a line's length, such as ``([0-9]+) failed``: some milliseconds here.
@@ -26,6 +26,7 @@ _JUDGED_WHOLE = JUDGED_BYTES + len(_LEFT_OUT) + JUDGED_END_BYTES
 TELLING_BYTES = 4
 """The bytes of a long line's telling part that must have been shown; no word for a failure is shorter."""
 
+_HEADERS = 1024  # lines that are remembered as headers or none, of 5 KB at most
 CACHED_LINES = 20_000  # judgements that are kept; a flood of errors repeats the same text with other numbers
 CACHED_BYTES = 300  # of a line; longer ones rarely repeat
 
@@ -97,6 +98,7 @@ class Judge:
         self._quiet = [rule.quiet for rule in rules if rule.quiet] + self._advice
         self._cached: dict[bytes, LineVerdict | None] = {}
         self._named: Counter[bytes] = Counter()
+        self._headers: dict[tuple[LatePattern, bytes], bool] = {}
         self.strict = strict
         self.stems = (*STEMS, b"warn") if strict else STEMS
         self.literals, self._masked = _literals(tuple(literal for _, sort in self._sorts for literal in sort.has))
@@ -106,6 +108,15 @@ class Judge:
         text = clean_line(judged_part(data))
         found = self.prefix.match(text) if self.prefix else None
         return text[found.end() :] if found else text
+
+    def is_header(self, under: LatePattern, data: bytes) -> bool:
+        """Return whether a raw line matches a pattern; of the same lines, many failures below ask that."""
+        key = under, judged_part(data)
+        if key not in self._headers:
+            if len(self._headers) >= _HEADERS:
+                self._headers.clear()
+            self._headers[key] = under.search(self.text(key[1])) is not None
+        return self._headers[key]
 
     def verdict(self, data: bytes) -> LineVerdict | None:
         """Judge a raw line, or its judged part; None if it is no failure.

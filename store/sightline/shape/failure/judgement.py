@@ -71,7 +71,7 @@ _CRASH = re.compile(
 )
 """What a runtime, a compiler or npm says of what failed in it, though something else went on and ended well."""
 
-_VERDICT = re.compile(r"^(?:[=*#+>-]{2,} ?)?FAIL(?:ED|URE)?(?::| -) ?\S|[^\s\d]\S* FAILED[ !.=*#-]*$")
+_VERDICT = re.compile(r"^(?:[=*#+>-]{2,} ?)?FAIL(?:ED|URE)?(?::| -) ?\S|[^\s\d]\d* FAILED[ !.=*#-]*$")
 """What a runner of tests says of one of them, though it ended well."""
 
 _SAID_OF_PARTS = (_COMPLAINT, _CRASH, _VERDICT)

@@ -301,7 +301,7 @@ def header_of(hit: FailureHit, source: Source, judge: Judge) -> int:
         return 0
     found = 0
     for line in source.lines(max(1, hit.line - HEADER_LINES), hit.line - 1):
-        if sort.under.search(judge.text(line.data)):
+        if judge.is_header(sort.under, line.data):
             found = line.number
     return found
 
