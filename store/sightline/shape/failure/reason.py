@@ -7,12 +7,13 @@ from sightline.shape.clean import clean_line
 from sightline.shape.failure.ci_steps import Steps
 from sightline.shape.failure.classes import class_of, is_frame
 from sightline.shape.failure.failure_scan import FailureHit, Failures
-from sightline.shape.failure.judge import ECHO, EXIT, Judge
+from sightline.shape.failure.judge import ECHO, EXCEPTION, EXIT, Judge
 from sightline.shape.failure.layers import STEP, in_order, own_layers
 from sightline.shape.source import Source
 
 _SAYS_MUCH = 12  # letters and digits; a line with fewer is quoted with the one below it
 _BELOW_LINES = 3
+_QUOTED = 90  # characters of a heading with what is below it; a longer quote takes the room of lines of the view
 _LAST_LINES = 20  # from the end, of which the last with any text is quoted
 
 
@@ -51,8 +52,9 @@ def reason_of(streams: Sequence[tuple[Source, Failures, Steps]], judge: Judge) -
     source = streams[number][0]
     lines = [one.data for one in source.lines(hit.line, hit.line + _BELOW_LINES)]
     text = judge.telling_text(lines[0]).strip()
-    if text.endswith(":") and (said := _said_below(hit, source, judge)):
-        return Reason(source, hit.line, f"{text} {said}")
+    if text.endswith(":") and hit.verdict.rank == EXCEPTION and (said := _said_below(hit, source, judge)):
+        quoted = f"{text} {said}"
+        return Reason(source, hit.line, quoted if len(quoted) <= _QUOTED else f"{quoted[: _QUOTED - 1]}…")
     for below in lines[1:]:
         if sum(map(str.isalnum, text)) >= _SAYS_MUCH:
             break

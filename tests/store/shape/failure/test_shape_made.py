@@ -14,6 +14,7 @@ AT_LEAST = {
     "words": {"8 KiB": 33, "2 KiB": 31},
     "again": {"2 KiB": 20},
     "closing": {"8 KiB": 24, "2 KiB": 24},
+    **{name: {"8 KiB": 24, "2 KiB": 24} for name in ("stacks", "below", "passing", "warned", "reports")},
 }
 
 
