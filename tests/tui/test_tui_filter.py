@@ -1,5 +1,6 @@
 """Filtering the list."""
 
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from unittest.mock import Mock
@@ -7,6 +8,7 @@ from unittest.mock import Mock
 import pytest
 from textual.pilot import Pilot
 
+from sightline.audit.buffer_filter import BufferFilter
 from sightline.store import Store
 from sightline_tui.buffers.filter import FilterText
 from sightline_tui.buffers.list_title import ListTitle
@@ -188,5 +190,42 @@ def test_words_narrow_the_list_beside_text_and_are_completed(store: Store) -> No
             assert names(pilot) == ["cmd_00000d"]
             await press(pilot, "escape")
             assert len(names(pilot)) == 4
+
+    run(body)
+
+
+def test_what_a_slow_word_accepts_appears_as_it_is_read(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sightline_tui.buffers.filter._SHARE_SECONDS", 0.0)
+    goes_on = threading.Event()
+    names_of = BufferFilter.names
+
+    def slow(self: BufferFilter) -> Iterator[str]:
+        found = names_of(self)
+        yield next(found)
+        goes_on.wait(30)
+        yield from found
+
+    monkeypatch.setattr(BufferFilter, "names", slow)
+
+    def head(pilot: Pilot[None]) -> str:
+        return text(pilot.app.query_one("#list-title"))[0]
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            buffers(pilot).filter("kind:cmd")
+            await until(pilot, lambda: names(pilot) == ["cmd_00000c"])
+            await until(pilot, lambda: "reading… 1 match so far" in head(pilot))
+            goes_on.set()
+            await until(pilot, lambda: names(pilot) == ["cmd_00000c", "cmd_00000b", "cmd_00000a"])
+            await until(pilot, lambda: "3 matches" in head(pilot) and "so far" not in head(pilot))
+
+    run(body)
+
+
+def test_a_word_that_is_none_is_named_beside_the_matches(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store, size=(200, 30)) as pilot:
+            await press(pilot, "slash", *"befor", "colon", *"mon", "enter")
+            assert "no word befor: (did you mean before:?)" in text(pilot.app.query_one("#list-title"))[0]
 
     run(body)

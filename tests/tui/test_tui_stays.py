@@ -81,7 +81,7 @@ def test_it_stays_when_the_index_is_made_anew(store: Store) -> None:
             await press(pilot, "j", "j", "j")
             before = shown(pilot)
             with Store(store.root, store.settings) as another:
-                another.start_index_anew()
+                another.access.start_anew()
                 rebuild_buffers(another.layout, another.index)
                 await until(pilot, lambda: len(pilot.app._notifications) > 0)
                 await until(pilot, lambda: len(names(pilot)) == 8)

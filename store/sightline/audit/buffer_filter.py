@@ -13,16 +13,22 @@ from sightline.audit.output_facts import UNSEEN
 from sightline.base.errors import UsageError
 from sightline.base.records import Buffer, OutputFacts, Session
 from sightline.base.refs import host_of
+from sightline.base.time_words import TAKES, Span, span_of
 from sightline.light.named_tuple import NamedTuple
 from sightline.shell_words.commands import commands_in
 from sightline.shell_words.lexer import Unclear
 from sightline.store import Narrowing, Reading
 
+KINDS = ("cmd", "file", "tool")
+DAYS = ("today", "yesterday")
+"""Days that are words of a filter by themselves."""
+
 OVERLOOKED = "!"
 """The word for buffers with a failure that no agent saw."""
 
-_AGES = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-_SIZES = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_SIZES = {"": 1, "b": 1} | {
+    letter + unit: 1 << 10 * power for power, letter in enumerate("kmg", 1) for unit in ("", "b", "ib")
+}
 _NUMBER = re.compile(r"(!|<=|>=|<|>|=)?(\d+(?:\.\d+)?)([a-z%]*)")
 _PROGRAM_WORDS = 4  # first words of a command that may be its program, as in `uv run pytest`
 _PAGE = 500
@@ -45,24 +51,49 @@ class Filter(NamedTuple):
     Attributes:
         conditions: the known words.
         text: the rest of the text.
+        unknown: the words in that rest which look like conditions, and are none.
     """
 
     conditions: tuple[Condition, ...]
     text: str
+    unknown: tuple[str, ...] = ()
 
 
 def parsed(text: str) -> Filter:
     """Read a filter; a word without its value yet is no condition."""
-    conditions, rest = list[Condition](), list[str]()
+    conditions, rest, unknown = list[Condition](), list[str](), list[str]()
     for word in text.split():
         name, colon, value = word.partition(":")
         if word == OVERLOOKED:
             conditions.append(Condition(OVERLOOKED))
+        elif word in DAYS:
+            conditions.append(Condition("on", word))
         elif colon and name in WORDS:
             conditions += [Condition(name, value)] if value.strip("!<>=") else []
         else:
             rest.append(word)
-    return Filter(tuple(conditions), " ".join(rest))
+            if colon and value[:1] not in ("", ":", "/") and name.isalpha() and name.islower():
+                unknown.append(word)
+    return Filter(tuple(conditions), " ".join(rest), tuple(unknown))
+
+
+def doubtful(found: Filter) -> str:
+    """Say which words of a filter were looked for as text, though they look like conditions; empty for none."""
+    if not found.unknown:
+        return ""
+    names = dict.fromkeys(word.partition(":")[0] for word in found.unknown)
+    return "; ".join(f"no word {name}:{_meant(name)}, so it is text" for name in names)
+
+
+def _meant(name: str) -> str:
+    near = _nearest(name, WORDS)
+    return f" (did you mean {near}:?)" if near else ""
+
+
+def _nearest(typed: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches  # 4 ms, which only a typing error costs
+
+    return next(iter(get_close_matches(typed.lower(), list(known), n=1)), "")
 
 
 def completions(word: str, sessions: Sequence[Session] = ()) -> list[str]:
@@ -84,14 +115,14 @@ def narrowing(text: str) -> tuple[Narrowing, bool]:
     Raises:
         UsageError: a word does not take its value.
     """
-    conditions, rest = parsed(text)
+    conditions, rest, _ = parsed(text)
     plain = tuple(word for word in rest.split() if word[0] not in "!^'" and word[-1] != "$")
     found, is_all = Narrowing(words=plain, text=rest), True
     for name, value in conditions:
         if name == "host" and not found.host:
             found = found._replace(host=value)
         elif name == "since":
-            found = found._replace(since=max(found.since, _oldest(value)))
+            found = found._replace(since=max(found.since, _when(name, value).start))
         else:
             is_all = False
             found = found._replace(failed=found.failed or (name, value) == ("is", "failed"))
@@ -179,8 +210,14 @@ def _state_meant(typed: str) -> str:
     if len(typed) > 1 and "evicted".startswith(typed):  # what 0.1.0 called it
         return "expired"
     if not (meant := next((known for known in STATES if known.startswith(typed)), "")):
-        raise UsageError(f"there is no state is:{typed}", f"the states are {', '.join(STATES)}")
+        raise _no_such("state", "is", typed, STATES)
     return meant
+
+
+def _no_such(what: str, name: str, typed: str, known: Sequence[str]) -> UsageError:
+    near = _nearest(typed, known)
+    hint = f"did you mean {name}:{near}? " if near else ""
+    return UsageError(f"there is no {what} {name}:{typed}", f"{hint}{name}: takes {', '.join(known)}")
 
 
 def _judges(condition: Condition) -> Judges | None:
@@ -224,16 +261,28 @@ def _compared(text: str, name: str, units: dict[str, int]) -> Callable[[float], 
     return compares.get(match[1] or "", lambda value: value == number)
 
 
+def _when(name: str, text: str) -> Span:
+    try:
+        return span_of(text)
+    except UsageError as error:
+        raise UsageError(f"{name}:{text} names no time", f"{name}: takes {TAKES}") from error
+
+
 def _since(text: str) -> Accepts:
-    oldest = _oldest(text)
-    return lambda buffer: buffer.created >= oldest
+    start = _when("since", text).start
+    return lambda buffer: buffer.created >= start
 
 
-def _oldest(text: str) -> float:
-    match = _NUMBER.fullmatch(text.lower())
-    if match is None or match[1] or match[3] not in _AGES:
-        raise UsageError(f"since:{text} is not an age", f"since: takes {WORDS['since'].takes}")
-    return time.time() - float(match[2]) * _AGES[match[3]]
+def _before(text: str) -> Accepts:
+    start = _when("before", text).start
+    return lambda buffer: buffer.created < start
+
+
+def _on(text: str) -> Accepts:
+    start, end = _when("on", text)
+    if start == end:
+        raise UsageError(f"on:{text} names no day", "on: takes today, yesterday, mon, 2026-11-20")
+    return lambda buffer: start <= buffer.created < end
 
 
 def _tool(name: str) -> Accepts:
@@ -281,6 +330,8 @@ def _of_size(name: str, units: dict[str, int], of: Callable[[Buffer], float]) ->
 
 
 def _kind(kind: str) -> Accepts:
+    if kind not in KINDS:
+        raise _no_such("kind", "kind", kind, KINDS)
     return lambda buffer: buffer.kind == kind
 
 
@@ -302,7 +353,7 @@ WORDS = {
     "is": FilterWord(
         ", ".join(STATES), "is:running is:partial", _of_text(lambda state: _STATE_TESTS[_state_meant(state)]), STATES
     ),
-    "kind": FilterWord("cmd, file, tool", "kind:tool", _of_text(_kind), ("cmd", "file", "tool")),
+    "kind": FilterWord(", ".join(KINDS), "kind:tool", _of_text(_kind), KINDS),
     "tool": FilterWord(
         "a program of the command line, as pytest, or the tool that was called",
         "tool:pytest",
@@ -311,7 +362,14 @@ WORDS = {
     ),
     "size": FilterWord(">1M, <10K: bytes", "size:>1M", _of_size("size", _SIZES, lambda one: one.bytes), (">1M",)),
     "lines": FilterWord(">100", "lines:>100", _of_size("lines", {"": 1, "k": 1000}, lambda one: one.lines), (">1000",)),
-    "since": FilterWord("30m, 2h, 7d: captured within", "since:1h", _of_text(_since), ("1h", "24h", "7d")),
+    "since": FilterWord(f"{TAKES}: captured after that", "since:1h", _of_text(_since), ("1h", "24h", "7d", *DAYS)),
+    "before": FilterWord("as since: captured before that", "before:14:00", _of_text(_before), DAYS),
+    "on": FilterWord(
+        "today, yesterday, mon, 2026-11-20: captured on that day; the first two stand alone, too",
+        "on:2026-11-20",
+        _of_text(_on),
+        DAYS,
+    ),
     "cwd": FilterWord("a part of the folder it was run in", "cwd:DIR", _of_text(_cwd)),
     "session": FilterWord("a part of the name or title of who captured it", "session:S", _session),
     "harness": FilterWord("claude-code, codex, …", "harness:codex", _harness),

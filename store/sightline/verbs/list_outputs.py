@@ -148,14 +148,14 @@ def find_names(store: Reading, request: ListRequest, *, with_bytes: bool = False
         with_bytes: whether to leave out those that have no bytes, or none any more.
     """
     narrowing, is_all = _narrowing(request)
-    unsure = ""
+    unsure = doubt = buffer_filter.doubtful(buffer_filter.parsed(request.match)) if ":" in request.match else ""
     if (found_there := store.narrowed(narrowing)) is not None:
         if is_all:
             named = [
                 one.name for one in found_there.outputs if not with_bytes or (one.bytes and one.state != "evicted")
             ]
-            return named, ""
-        unsure = _told(found_there, narrowing)
+            return named, doubt
+        unsure = "; ".join(filter(None, (doubt, _told(found_there, narrowing))))
         if request.match and (matching := _matching(store, request, with_bytes)):
             return matching, unsure
         store.bring_up_to_date()
@@ -183,7 +183,7 @@ def _narrowing(request: ListRequest) -> tuple[Narrowing, bool]:
 
 def _matching(store: Reading, request: ListRequest, with_bytes: bool) -> list[str]:
     """Return names of buffers that match, the best first, and of equal ones the last used; if few do, similar ones."""
-    conditions, text = buffer_filter.parsed(request.match)
+    conditions, text, _ = buffer_filter.parsed(request.match)
     accepted = frozenset(buffer_filter.BufferFilter(store, conditions).names()) if conditions else None
     title_of = matcher.title_of  # looked up once for 100,000 titles
     names, titles = list[str](), list[str]()

@@ -192,6 +192,7 @@ class BufferList(RowTable):
             return
         self._terms = terms
         if terms:
+            self.post_message(ListFiltered(0, done=False))
             self._filtering.look_for(terms, self.rows.entries())
             self.expect_filter()
             return

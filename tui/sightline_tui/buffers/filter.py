@@ -7,7 +7,7 @@ step takes one to two milliseconds, and the first is taken at once, so that quic
 import asyncio
 import time
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from textual.timer import Timer
 from textual.widget import Widget
@@ -28,6 +28,7 @@ _FRAME_SECONDS = 1 / 60  # results are drawn in that time; a step in between wou
 _TELL_SECONDS = 0.15  # between two answers before the last: each costs a list of all that was found
 
 
+_SHARE_SECONDS = 0.1  # of reading which buffers words accept, before those so far are shown
 _AGAIN_SECONDS = 0.5  # to wait after a change, since many come together
 
 Conditions = tuple[Condition, ...]
@@ -48,6 +49,20 @@ class FilterResult(NamedTuple):
     entries: Entries
     close: int
     done: bool
+
+
+class AcceptedNames(NamedTuple):
+    """The buffers that words accept, as far as they were read.
+
+    Attributes:
+        conditions: the words.
+        names: the names of the buffers.
+        rest: what reads the others, and the names so far; None if there are no others.
+    """
+
+    conditions: Conditions
+    names: frozenset[str]
+    rest: tuple[Iterator[str], set[str]] | None
 
 
 class FilterText:
@@ -78,9 +93,9 @@ class FilterText:
         self._conditions: Conditions = ()
         self._named: NamedOnly | None = None
         self._timer: Timer | None = None
-        self._reads: StoreRead[tuple[Conditions, frozenset[str]]] = StoreRead(
-            widget, self._plan_names, self._take_names, self._not_read
-        )
+        self._is_named = False  # whether these are all that the words accept
+        self._accepting: tuple[Iterator[str], set[str]] | None = None  # what reads them, and those read so far
+        self._reads: StoreRead[AcceptedNames] = StoreRead(widget, self._plan_names, self._take_names, self._not_read)
         self._search: MatchPass | None = None
         self._entries = _NOTHING
         self._turn = 0
@@ -92,7 +107,7 @@ class FilterText:
         """The terms of a text. A word of `buffer_filter` becomes the buffers that it accepts, once they are known."""
         wanted = parsed(text)
         if wanted.conditions != self._conditions:
-            self._conditions, self._named = wanted.conditions, None
+            self._conditions, self._named, self._is_named, self._accepting = wanted.conditions, None, False, None
             if wanted.conditions:
                 self._reads.ask()
         only = [self._named or _NOBODY_YET] if wanted.conditions else []
@@ -113,20 +128,38 @@ class FilterText:
             self._timer = self._widget.set_timer(_AGAIN_SECONDS, self._ask_again)
 
     def _ask_again(self) -> None:
-        self._timer = None
+        self._timer, self._accepting = None, None
         self._reads.ask()
 
-    def _plan_names(self) -> Callable[[], tuple[Conditions, frozenset[str]]] | None:
-        conditions, store = self._conditions, self._store
+    def _plan_names(self) -> Callable[[], AcceptedNames] | None:
+        conditions, store, accepting = self._conditions, self._store, self._accepting
         if not conditions:
             return None
-        return lambda: (conditions, frozenset(BufferFilter(store, conditions).names()))
 
-    def _take_names(self, read: tuple[Conditions, frozenset[str]]) -> None:
-        conditions, names = read
-        if conditions == self._conditions and (self._named is None or self._named.names != names):
-            self._named = NamedOnly(names)
-            self._accepted()
+        def read() -> AcceptedNames:
+            names, known = accepting or (BufferFilter(store, conditions).names(), set[str]())
+            until = time.monotonic() + _SHARE_SECONDS
+            for name in names:
+                known.add(name)
+                if time.monotonic() > until:
+                    return AcceptedNames(conditions, frozenset(known), (names, known))
+            return AcceptedNames(conditions, frozenset(known), None)
+
+        return read
+
+    def _take_names(self, read: AcceptedNames) -> None:
+        if read.conditions != self._conditions:
+            return
+        is_all, self._accepting = read.rest is None, read.rest
+        if is_all or not self._is_named:  # names that are read again replace the old ones once all are known
+            changed = self._named is None or self._named.names != read.names
+            self._named, self._is_named = NamedOnly(read.names), is_all
+            if changed:
+                self._accepted()
+            elif not self._working:
+                self._go_on()  # to guesses, and to the end
+        if not is_all:
+            self._reads.ask()
 
     def look_for(self, terms: Sequence[AnyTerm], entries: Entries) -> None:
         """Look for terms, at least one, in entries."""
@@ -153,15 +186,15 @@ class FilterText:
             self._go_on()
 
     def _not_read(self) -> None:
-        self._named = NamedOnly(frozenset())
+        self._named, self._is_named = NamedOnly(frozenset()), True
         self._accepted()
 
     def _has_all(self) -> bool:
-        return self._all_there() and (self._named is not None or not self._conditions)
+        return self._all_there() and (self._is_named or not self._conditions)
 
     def stop(self) -> None:
         """Stop filtering."""
-        self._conditions, self._named = (), None
+        self._conditions, self._named, self._is_named, self._accepting = (), None, False, None
         self._turn += 1
         self._search, self._entries, self._working = None, _NOTHING, False
         self._settled.set()
@@ -183,8 +216,8 @@ class FilterText:
             self._settled.set()
             return
         self._settled.clear()
-        if found.entries:  # "nothing found" is told only once it is known
-            self._tell(found)
+        if found.entries or (self._named is not None and not self._is_named):
+            self._tell(found)  # "nothing found" is told only once it is known, but what does not match goes at once
 
     async def _work(self, search: MatchPass, turn: int) -> None:
         close = Entries(self._entries.columns, array("I"))

@@ -2,6 +2,7 @@
 
 from textual import events
 
+from sightline.light.late_imports import late_modules
 from sightline_tui.buffers.buffer_row import has_two_lines, heading_parts, sort_at
 from sightline_tui.buffers.order import ListOrder
 from sightline_tui.common.bar import Bar
@@ -9,6 +10,9 @@ from sightline_tui.common.messages import ListFiltered, OrderChosen
 from sightline_tui.common.phrases import counted
 from sightline_tui.common.strips import StripPart
 from sightline_tui.common.visible_text import title
+
+with late_modules(globals()):
+    from sightline.audit import buffer_filter  # 30 ms; the first screen has no filter
 
 _POINTED = "▸"
 """The mark before the names of the columns while the list has the keys."""
@@ -22,6 +26,7 @@ class ListTitle(Bar):
         self._order = order
         self._query = ""
         self._found = ListFiltered(None)
+        self._doubt = ""  # words that were meant as conditions, perhaps
         self._search: tuple[str, str] | None = None
         self._has_keys = True
 
@@ -37,6 +42,7 @@ class ListTitle(Bar):
     def filtered(self, query: str, found: ListFiltered) -> None:
         """Say what a filter found; without a filter show the heading again."""
         self._query, self._found, self._search = query, found, None
+        self._doubt = buffer_filter.doubtful(buffer_filter.parsed(query)) if ":" in query else ""
         self._tell()
 
     def searched(self, query: str, outcome: str) -> None:
@@ -93,5 +99,6 @@ class ListTitle(Bar):
         if close and found == close:
             return "no match; did you mean:"
         matches = counted(found - close, "match").replace("matchs", "matches")
-        more = "" if self._found.done else " so far"
-        return f"{matches}{more}, {close:,} close" if close else matches + more
+        if not self._found.done:
+            return f"reading… {matches} so far"
+        return "; ".join(filter(None, (f"{matches}, {close:,} close" if close else matches, self._doubt)))

@@ -9,7 +9,8 @@ from sightline.audit.line_spans import spans_of, written
 from sightline.audit.verdict import Scope
 from sightline.base.errors import UsageError
 from sightline.base.refs import format_ref, parse_ref
-from sightline.doors.cli.scope import add_scope, project_option, scope_of, since_of
+from sightline.base.time_words import span_of
+from sightline.doors.cli.scope import add_scope, project_option, scope_of
 from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.terminal.output import Door, print_json, red, write_out
 from sightline.shape.summary import one_line
@@ -104,7 +105,7 @@ def main(given: Namespace) -> int:
 
 def _audited(store: Reading, given: Namespace) -> Audited:
     """Return the audit of what the options name; at a shared place, by what its hosts found themselves."""
-    since = since_of(given.since) if given.since else 0.0
+    since = span_of(given.since).start if given.since else 0.0
     named = Scope(given.session or None, since, project_option(store, given.project))
     return audited_by_hosts(store, named) or audited(store, scope_of(store, given))
 

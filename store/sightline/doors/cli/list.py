@@ -20,6 +20,7 @@ from sightline.verbs.reply import Reply
 
 with late_modules(globals()):
     from sightline.audit import buffer_filter  # 30 ms: only the help names all words
+    from sightline.base import time_words
 
 
 def parser(name: str) -> CommandParser:
@@ -53,9 +54,7 @@ def add_narrowing(made: CommandParser) -> None:
         "--host", default="", metavar="GLOB", help="only those of hosts of this name, such as 'ci-*'; with --store"
     )
     made.add_argument("--failed", action="store_true", help="only those that failed, as --match is:failed does")
-    made.add_argument(
-        "--since", default="", metavar="AGE", help="only those that are younger than this, such as 30m, 2h or 7d"
-    )
+    made.add_argument("--since", default="", metavar="TIME", help=f"only those captured after this: {time_words.TAKES}")
 
 
 def match_of(given: Namespace) -> str:
@@ -63,7 +62,7 @@ def match_of(given: Namespace) -> str:
     words = [given.match] if given.match else []
     words += [f"host:{given.host}"] if given.host else []
     words += ["is:failed"] if given.failed else []
-    words += [f"since:{given.since}"] if given.since else []
+    words += [f"since:{'T'.join(given.since.split())}"] if given.since else []
     return " ".join(words)
 
 

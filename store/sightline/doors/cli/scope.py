@@ -1,23 +1,18 @@
 """Narrows commands of the audit to some calls, by ``--session S`` and ``--since 2h``."""
 
 import os
-import re
-import time
 from collections.abc import Iterable
 
 from sightline.audit.project_scope import buffers_in, calls_in
 from sightline.audit.timeline import Call, calls_of, captured_by
 from sightline.audit.verdict import Scope
-from sightline.base.errors import UsageError
 from sightline.base.project import Project, find_project, project_of
 from sightline.base.records import Buffer
+from sightline.base.time_words import TAKES, span_of
 from sightline.doors.terminal.arguments import CommandParser, add_store
 from sightline.light.typing_names import Any
 from sightline.log.session_list import find_session, list_sessions
 from sightline.store import Reading
-
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-_AGE = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])")
 
 
 def calls_in_scope(store: Reading, scope: Scope) -> list[Call]:
@@ -41,9 +36,7 @@ def add_scope(parser: CommandParser) -> None:
         metavar="SESSION",
         help="look only at this session, given by its name or the beginning of it",
     )
-    parser.add_argument(
-        "--since", default="", metavar="AGE", help="look only at what is younger than this, such as 30m, 2h or 7d"
-    )
+    parser.add_argument("--since", default="", metavar="TIME", help=f"look only at what came after this: {TAKES}")
     add_project(parser)
 
 
@@ -65,15 +58,7 @@ def scope_of(store: Reading, given: Any) -> Scope:
     Raises:
         UnknownSession: there is no such session. UsageError: the age is not one.
     """
-    since = since_of(given.since) if given.since else 0.0
+    since = span_of(given.since).start if given.since else 0.0
     store.bring_up_to_date(since or None)
     session = find_session(store, given.session).session.name if given.session else None
     return Scope(session, since, project_option(store, given.project))
-
-
-def since_of(text: str) -> float:
-    """Return when that age ago was, in seconds since the epoch. Raises UsageError."""
-    match = _AGE.fullmatch(text.strip())
-    if not match:
-        raise UsageError(f"--since does not know {text!r}", "give a number and a unit: 90s, 30m, 2h, 7d or 1w")
-    return time.time() - float(match[1]) * _UNITS[match[2]]
