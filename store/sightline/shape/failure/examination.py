@@ -458,12 +458,17 @@ def prefix_of(lines: Iterable[str]) -> re.Pattern[str] | None:
         return None
     most_misses = len(texts) - math.ceil(_SHARE * len(texts))
     found: list[str] = []
+    if _misses(re.compile("|".join(_FORMS)), texts, most_misses):
+        return None  # most outputs have no prefix, which is soon seen
     for form in _FORMS:
-        pattern = re.compile("".join(f"(?:{one})?" for one in found) + f"(?:{form})")
-        misses = (None for text in texts if not pattern.match(text))
-        if len(list(islice(misses, most_misses + 1))) <= most_misses:  # most outputs have no prefix, which is soon seen
+        if not _misses(re.compile("".join(f"(?:{one})?" for one in found) + f"(?:{form})"), texts, most_misses):
             found.append(form)
     return re.compile("".join(f"(?:{form})?" for form in found)) if found else None
+
+
+def _misses(pattern: re.Pattern[str], texts: Iterable[str], most: int) -> bool:
+    """Return whether more than so many texts do not begin with a pattern."""
+    return len(list(islice((None for text in texts if not pattern.match(text)), most + 1))) > most
 
 
 def without_prefix(data: bytes, prefix: re.Pattern[str] | None) -> bytes:

@@ -6,6 +6,7 @@ What a program reads, finds or looks up was written by others, so words of failu
 import re
 from collections.abc import Callable
 
+from sightline.light.library import lru_cache
 from sightline.light.named_tuple import NamedTuple
 from sightline.shape.failure.judge import CAUSE, ECHO, EXCEPTION, EXIT, NAME, LineVerdict
 from sightline.shape.levels import is_error_entry
@@ -188,6 +189,7 @@ def is_tried_again(text: str) -> bool:
     return bool(_TRIED_AGAIN.search(text))
 
 
+@lru_cache(maxsize=16)  # an output is asked about several times in a row
 def judgement_for(command: str, *, failed: bool, exit_code: int | None) -> Judgement:
     """Return how a command's output is judged.
 
