@@ -102,6 +102,7 @@ _TABLES = (
 _SQLITE = b"SQLite format 3\0"
 _GONE = "the file that the whole was kept in is gone"
 _OWN_ID, _OWN_SESSION = "prt_", "ses_"  # how opencode's ids of parts and sessions begin
+_OWN_FILE = "tool_"
 
 
 def reading_of(file: Candidate) -> TranscriptReading | None:
@@ -122,6 +123,7 @@ class Parts:
         self._folder = os.path.dirname(self._path)
         self._given: set[str] = set()
         self._made_by: dict[tuple[str, float], str] = {}  # sessions by the id and time of each call that they made
+        self._cut: dict[str, dict[str, str]] = {}  # by session, uses whose output lies in a file, by the file's name
         self._begun: set[str] = set()
         self._subjects: set[str] = set()  # sessions whose subject is known
         self._events: set[str] = set()
@@ -154,6 +156,7 @@ class Parts:
         """Yield the call of a part once it has ended, and later that its result went from the context."""
         if name not in self._given and (call := self._call(name, session, part)):
             self._given.add(name)
+            call = self._read_again(call, dict_of(dict_of(part.get("state")).get("metadata")))
             if len(call.use) < LONG_ID or self._made_by.setdefault((call.use, call.asked), session.id) == session.id:
                 yield call  # else its session was forked from that one, whose history it repeats under other ids
         pruned = number(dict_of(dict_of(part.get("state")).get("time")).get("compacted"))
@@ -222,6 +225,28 @@ class Parts:
         if made.tool == "read" and display.get("type") == "file" and isinstance(display.get("text"), str):
             return _read(made, display)
         return self._whole(made._replace(parts=parts_of(list(shown))), told, "part.0")
+
+    def _read_again(self, call: ToolCall, told: dict[str, Any]) -> ToolCall:
+        """Return a call that reads a file in which opencode keeps an output as one that shows more of its command.
+
+        Replies may not tell the name, where secrets were hidden; then it is the oldest command without a known one.
+        """
+        cut = self._cut.setdefault(call.session.id, {})
+        if call.kind == "cmd" and call.partial:
+            name = os.path.basename(text_of(told.get("outputPath")))
+            cut[name if name.startswith(_OWN_FILE) else f"?{call.use}"] = call.use
+        path = text_of(dict_of(call.arguments).get("filePath"))
+        if call.tool != "read" or os.path.basename(os.path.dirname(path)) != "tool-output":
+            return call
+        unnamed = next((name for name in cut if name.startswith("?")), "")
+        name = os.path.basename(path)
+        of = cut.get(name) or cut.pop(unnamed, "")
+        if not of:
+            return call
+        cut[name] = of
+        return call._replace(
+            of=of, kind="tool", parts=(), inner=(call._replace(id=f"{call.id}/file", use="", shown=()),)
+        )
 
     def _ran(self, made: ToolCall, told: dict[str, Any], seen: str) -> ToolCall:
         code, preview, note = told.get("exit"), told["output"], _NOTE.search(seen)

@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from sightline.audit.finding_kinds import CUT
+from sightline.audit.findings import audited
+from sightline.base.project import ALL
 from sightline.store import Store
 from tests.store.harnesses.past_kit import Import, buffers, read, views
 
@@ -178,3 +181,18 @@ def test_a_command_that_opencode_ended_has_failed_if_it_took_too_long(
     imported(export(tmp_path / "a.json", ran))
     (made,) = buffers(store)
     assert (read(store, made), made.timed_out, made.failed) == (b"one\n", failed, failed)
+
+
+@pytest.mark.parametrize("told", ["/gone/tool-output/tool_a", "/gone/tool-output/REDACTED"])
+def test_a_cut_output_was_read_again_where_its_file_was(
+    store: Store, imported: Import, tmp_path: Path, told: str
+) -> None:
+    ran, _ = _cut(3000, 100, outputPath=told)
+    head = part(2, "", "1: the cause\n")
+    head |= {"tool": "read", "state": {**head["state"], "metadata": {}}}
+    head["state"]["input"] = {"filePath": "/gone/tool-output/tool_a", "offset": 1, "limit": 80}
+    imported(export(tmp_path / "a.json", ran, head))
+    made, reading = buffers(store)
+    assert [view.refs for view, _ in views(store)] == [(made.name,), (made.name, reading.name)]
+    assert read(store, reading, "part.0") == b"1: the cause\n"
+    assert [one for one in audited(store, ALL).found if one.kind == CUT] == []
