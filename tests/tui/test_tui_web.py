@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -23,7 +24,8 @@ from sightline.store import Store
 aiohttp = pytest.importorskip("aiohttp")
 pytest.importorskip("textual_serve")
 
-from sightline_tui.web.server import TOKEN_VARIABLE, link, listen, token_for  # noqa: E402 (only where it is installed)
+from sightline_tui.__main__ import main  # noqa: E402 (only where those are installed)
+from sightline_tui.web.server import TOKEN_VARIABLE, InspectorServer, link, listen, token_for  # noqa: E402
 
 LOCAL = Address("127.0.0.1", is_loopback=True)
 PUBLIC = Address("box.example.org", is_loopback=False)
@@ -207,3 +209,16 @@ def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=30)
     assert done.returncode == 1
     assert "pip install '.[web]'" in done.stderr
+
+
+def test_each_page_opens_an_inspector_of_the_project_that_was_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = list[object]()
+    monkeypatch.setattr("sightline_tui.__main__.run", lambda *given, **more: taken.append((given, more)) or 0)
+    words = ["--read-only", "--project", "/srv/a shop", "@cmd_00000a:3"]
+    server = InspectorServer(LOCAL, 8000, "t" * 16, words)
+    *_, module, option, project, folder, ref = shlex.split(server.command)
+    assert module == "sightline_tui"
+    assert main([option, project, folder, ref]) == 0
+    (given, more), *_ = taken
+    assert given == (None, "@cmd_00000a:3")
+    assert (more["folder"], more["everything"], more["read_only"]) == ("/srv/a shop", False, True)

@@ -1,20 +1,24 @@
-"""The inspector as a module, ``python -m sightline_tui [--read-only] [REF]``: for what has no terminal of its own."""
+"""The inspector as a module, for what has no terminal of its own, such as a page: ``python -m sightline_tui [REF]``."""
 
+import argparse
 import sys
 
 from sightline.base.errors import SightlineError
 from sightline.log.store_kinds import opener_of
 from sightline_tui.start import run
 
-READ_ONLY = "--read-only"
-
 
 def main(words: list[str]) -> int:
-    """Open the inspector on the usual store; the exit code."""
+    """Open the inspector on the usual store, and return the exit code. The options are those of the bare command."""
+    parser = argparse.ArgumentParser(prog="python -m sightline_tui", allow_abbrev=False)
+    parser.add_argument("ref", nargs="?")
+    parser.add_argument("--project", default="")
+    for option in ("--all", "--read-only"):
+        parser.add_argument(option, action="store_true")
+    given = parser.parse_args(words)
+    shown = {"folder": given.project, "everything": given.all, "read_only": given.read_only}
     try:
-        refs = [word for word in words if word != READ_ONLY]
-        opened = opener_of()
-        return run(None, refs[0] if refs else None, read_only=READ_ONLY in words, opened=opened)
+        return run(None, given.ref, **shown, opened=opener_of())
     except SightlineError as error:
         print(f"sightline: {error.message}\n  {error.hint}", file=sys.stderr)
         return error.exit_code

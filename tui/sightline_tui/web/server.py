@@ -8,7 +8,7 @@ import shlex
 import signal
 import socket
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from string import Template
 
 from aiohttp import web
@@ -44,17 +44,15 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 class InspectorServer(Server):
     """Textual's server with our page, behind the guard. It serves no files but its own."""
 
-    def __init__(self, address: Address, port: int, token: str, ref: str = "", *, read_only: bool = False) -> None:
+    def __init__(self, address: Address, port: int, token: str, words: Sequence[str] = ()) -> None:
         """Make the server.
 
         Args:
             address: the host to listen on.
             port: likewise.
             token: the token that a request must have.
-            ref: the ref that the inspector opens on.
-            read_only: whether nothing can be deleted, pinned, written or sent in it.
+            words: the words of `sightline_tui.__main__` with which each inspector is opened.
         """
-        words = [*(["--read-only"] if read_only else []), *([ref] if ref else [])]
         command = shlex.join([sys.executable, "-m", "sightline_tui", *words])
         super().__init__(command, host=address.host, port=port, title="Sightline")
         self._guard = Guard(address, token)
@@ -161,15 +159,14 @@ def link(host: str, port: int, token: str) -> str:
     return f"http://{name}:{port}/?token={token}"
 
 
-def serve(host: str, port: int, ref: str, say: Callable[[str], None], *, read_only: bool = False) -> int:
+def serve(host: str, port: int, words: Sequence[str], say: Callable[[str], None]) -> int:
     """Serve the inspector until it is interrupted.
 
     Args:
         host: the host to listen on.
         port: likewise; 0 for any that is free.
-        ref: the ref that the inspector opens on; empty for the most recently used buffer.
+        words: the words of `sightline_tui.__main__` with which each inspector is opened.
         say: is called with the link.
-        read_only: whether whoever has the link can delete, pin, write and send nothing.
 
     Returns:
         The exit code.
@@ -181,7 +178,7 @@ def serve(host: str, port: int, ref: str, say: Callable[[str], None], *, read_on
     token = token_for(address, os.environ, secrets.token_urlsafe(24))
     listening = listen(host, port)
     bound = int(listening.getsockname()[1])
-    server = InspectorServer(address, bound, token, ref, read_only=read_only)
+    server = InspectorServer(address, bound, token, words)
     say(link(host, bound, token))
     asyncio.run(_until_interrupted(server.application(), listening))
     return 0

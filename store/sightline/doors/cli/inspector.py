@@ -11,12 +11,15 @@ def parser() -> CommandParser:
     """Declare what the command takes."""
     made = CommandParser(
         prog="sightline",
-        usage="sightline [REF] [--project DIR | --all] [--store URL [--offline]]",
+        usage="sightline [REF] [--project DIR | --all] [--read-only] [--store URL [--offline]]",
         description="Open the inspector, in a terminal.",
     )
     made.add_argument("ref", nargs="?", metavar="REF", help="the output that is shown first")
     made.add_argument("--project", metavar="DIR", help="show what was run in that folder or repository")
     made.add_argument("--all", action="store_true", help="show what was run in any project")
+    made.add_argument(
+        "--read-only", action="store_true", help="delete, pin, write and send nothing, and start no other program"
+    )
     add_store(made)
     return made
 
@@ -34,7 +37,8 @@ def main(given: Namespace) -> int:
         opened = opener_of(given.store, offline=given.offline)
     elif given.offline:
         parser().error("--offline says how a shared place is read, and none is named")
-    return int(inspector().run(None, given.ref, folder=given.project or "", everything=given.all, opened=opened))
+    shown = {"folder": given.project or "", "everything": given.all, "read_only": given.read_only}
+    return int(inspector().run(None, given.ref, **shown, opened=opened))
 
 
 def inspector() -> ModuleType:

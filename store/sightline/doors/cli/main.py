@@ -106,12 +106,12 @@ def _dispatch(words: list[str]) -> int:
 
 
 def _behind_the_command(words: list[str]) -> list[str]:
-    """Put options of the scope that stand before a command behind it; all projects are what commands look at anyway."""
+    """Put options of the scope that stand before a command behind it, but those that the inspector alone takes."""
     before, at = list[str](), 0
     while at < len(words) and _is_of_scope(words[at]):
         option, equals, _ = words[at].partition("=")
         taken = 2 if option in ("--project", "--store") and not equals else 1
-        if option != "--all":
+        if option not in ("--all", "--read-only"):
             before += words[at : at + taken]
         at += taken
     name, rest = words[at : at + 1], words[at + 1 :]
@@ -123,7 +123,7 @@ def _behind_the_command(words: list[str]) -> list[str]:
 
 
 def _is_of_scope(word: str) -> bool:
-    return word.partition("=")[0] in ("--project", "--all", "--store", "--offline")
+    return word.partition("=")[0] in ("--project", "--all", "--read-only", "--store", "--offline")
 
 
 def _call(name: str, words: list[str]) -> int:

@@ -41,6 +41,8 @@ def parser(name: str) -> CommandParser:
         help="show the outputs that hosts have shipped to this database; the word fleet stands for the one in "
         "config.toml, [fleet] store (default: SIGHTLINE_STORE, else this machine's store)",
     )
+    made.add_argument("--project", default="", metavar="DIR", help="show what was run in that folder or repository")
+    made.add_argument("--all", action="store_true", help="show what was run in any project")
     made.add_argument(
         "--read-only",
         action="store_true",
@@ -68,7 +70,10 @@ def main(given: Namespace) -> int:
             f"the inspector in a browser needs a package that is not installed: {error.name}",
             install_extra("web"),
         ) from error
-    return int(serve(given.host, given.port, given.ref or "", _say, read_only=given.read_only))
+    words = ["--read-only"] if given.read_only else []
+    words += ["--project", os.path.realpath(given.project)] if given.project else []
+    words += ["--all"] if given.all else []
+    return int(serve(given.host, given.port, [*words, *([given.ref] if given.ref else [])], _say))
 
 
 def _say(link: str) -> None:
