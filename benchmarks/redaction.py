@@ -31,7 +31,9 @@ _ALIKE = (
     "token_count=%s",
 )
 """What looks like tokens, and is too short for one."""
-_REPEATED = (b"-eyJ", b"eyJhbGciOi.", b"AKIA", b"ghp_", b"xoxb-", b"https://a:", b"path=")
+_REPEATED = (
+    b"-eyJ", b"eyJhbGciOi.", b"AKIA", b"ghp_", b"xoxb-", b"https://a:", b"path=", b"token: ", b"password=", b"api_key="
+)  # fmt: skip
 """What many tokens, or their names, begin with."""
 
 
