@@ -202,7 +202,7 @@ class _HeldProgram:
             one = one._replace(exit_code=result.exit_code, ended=time)
         left = joined([KeptText(one.text, one.gaps, bool(one.partial)), left_of(result.output)])
         partial = one.partial or (HARNESS.cut if left.is_cut else _PART if result.is_part else "")
-        inner[at] = one._replace(parts=text_part(left.text), gaps=left.gaps, partial=partial)
+        inner[at] = one._replace(parts=text_part(left.text), gaps=left.gaps, partial=partial, shown=(left.text,))
         self.call = self.call._replace(inner=tuple(inner))
         return one.use
 
@@ -567,7 +567,7 @@ def _shown_by_program(call: ToolCall, result: ProgramResult | None) -> ToolCall:
         return call._replace(partial=_MIXED, note="merged")
     left = left_of(result.output)
     partial = HARNESS.cut if left.is_cut else _PART if result.is_part else ""
-    call = call._replace(parts=text_part(left.text), exit_code=result.exit_code, note="merged")
+    call = call._replace(parts=text_part(left.text), exit_code=result.exit_code, note="merged", shown=(left.text,))
     return call._replace(partial=partial, gaps=left.gaps)
 
 

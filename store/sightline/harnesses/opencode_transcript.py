@@ -229,7 +229,7 @@ class Parts:
     def _read_again(self, call: ToolCall, told: dict[str, Any]) -> ToolCall:
         """Return a call that reads a file in which opencode keeps an output as one that shows more of its command.
 
-        Replies may not tell the name, where secrets were hidden; then it is the oldest command without a known one.
+        Replies may not tell the name, where secrets were hidden; then it is the newest command without a known one.
         """
         cut = self._cut.setdefault(call.session.id, {})
         if call.kind == "cmd" and call.partial:
@@ -238,7 +238,7 @@ class Parts:
         path = text_of(dict_of(call.arguments).get("filePath"))
         if call.tool != "read" or os.path.basename(os.path.dirname(path)) != "tool-output":
             return call
-        unnamed = next((name for name in cut if name.startswith("?")), "")
+        unnamed = next((name for name in reversed(cut) if name.startswith("?")), "")
         name = os.path.basename(path)
         of = cut.get(name) or cut.pop(unnamed, "")
         if not of:

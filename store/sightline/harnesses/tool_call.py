@@ -107,7 +107,8 @@ class ToolCall(NamedTuple):
         kind: ``cmd``, ``file`` or ``tool``, as for buffers.
         command: the command line, or the file's path; empty for any other tool.
         cwd: folder in which it ran.
-        shown: what the model was shown, a text for each block; empty if that is not told.
+        shown: what the model was shown, a text for each block; empty if that is not told. Of a call of a program's,
+            what this showed of it, where that stands in the program's own reply in another form.
         parts: the streams of its result; empty for no result.
         exit_code: its exit code; None if it is not known, or there is none.
         partial: why the parts are not the whole; empty if they are.

@@ -70,6 +70,8 @@ def test_a_command_that_outlives_its_program_ends_in_a_later_one(
     imported(rollout.write(tmp_path))
     (made,) = (one for one in buffers(store) if one.kind == "cmd")
     assert (made.exit_code, read(store, made), made.partial) == (3, b"1 ok\n2 failed\n", "")
+    shown = [(one.first, one.last) for view, _ in views(store) for one in view.shown if one.buffer == made.name]
+    assert shown == [(1, 2)]
 
 
 def test_a_command_whose_output_stands_between_others_is_known_to_have_run(

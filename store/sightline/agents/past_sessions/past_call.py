@@ -280,7 +280,9 @@ def _view(
     found = [
         LinesShown(told.shown, ())
         if (told := recorded.get(one.id)) and told.shown
-        else shown_lines(store, buffer, text, contents=_contents(one), is_read=one.kind == "file")
+        else shown_lines(
+            store, buffer, "\n".join(one.shown) or text, contents=_contents(one), is_read=one.kind == "file"
+        )
         for one, buffer in pairs
     ]
     buffers = [buffer for _, buffer in pairs]
