@@ -232,7 +232,7 @@ class Parts:
         Replies may not tell the name, where secrets were hidden; then it is the newest command without a known one.
         """
         cut = self._cut.setdefault(call.session.id, {})
-        if call.kind == "cmd" and call.partial:
+        if call.kind == "cmd" and told.get("truncated") is True:
             name = os.path.basename(text_of(told.get("outputPath")))
             cut[name if name.startswith(_OWN_FILE) else f"?{call.use}"] = call.use
         path = text_of(dict_of(call.arguments).get("filePath"))

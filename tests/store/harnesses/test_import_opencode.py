@@ -184,10 +184,11 @@ def test_a_command_that_opencode_ended_has_failed_if_it_took_too_long(
 
 
 @pytest.mark.parametrize("told", ["/gone/tool-output/tool_a", "/gone/tool-output/REDACTED"])
+@pytest.mark.parametrize("lines", [3000, 300], ids=["kept in part", "kept whole"])
 def test_a_cut_output_was_read_again_where_its_file_was(
-    store: Store, imported: Import, tmp_path: Path, told: str
+    store: Store, imported: Import, tmp_path: Path, told: str, lines: int
 ) -> None:
-    ran, _ = _cut(3000, 100, outputPath=told)
+    ran, _ = _cut(lines, 100, outputPath=told)
     head = part(2, "", "1: the cause\n")
     head |= {"tool": "read", "state": {**head["state"], "metadata": {}}}
     head["state"]["input"] = {"filePath": "/gone/tool-output/tool_a", "offset": 1, "limit": 80}
