@@ -72,6 +72,7 @@ LEGEND = (
     ("└", "what a command wrote before its own filters"),
     ("▸ ▾", "where the keys go, or what is shown; a group"),
     ("▴ ▾", "the column by which the list is sorted"),
+    ("=2 +1 -1", "failures: same as before, new, fixed"),
     ("▁", "today above this rule, earlier days below"),
     ("▌ red", "a line of standard error"),
     ("✎", "a person's note on the line"),

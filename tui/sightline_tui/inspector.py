@@ -209,7 +209,7 @@ class Inspector(BufferActions):
     def on_buffer_selected(self, message: messages.BufferSelected) -> None:
         """Show the selected buffer."""
         if self._is_whole and message.buffer is not None:
-            self.query_one(Info).judge(message.buffer.name, message.state, message.titles)
+            self.query_one(Info).judge(message)
         if self._is_whole and message.buffer != self._buffer and not self._searches_contents:
             self._show(message.buffer)
             self._stay_at_end()

@@ -3,9 +3,10 @@
 Times, addresses and the like, which differ in every run, are ignored.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from sightline.audit.buffer_failures import Failure, failures_of
+from sightline.audit.buffer_failures import Failure
+from sightline.audit.failure_changes import changed_failures
 from sightline.base.errors import SightlineError
 from sightline.base.records import Buffer
 from sightline.base.refs import are_of_two_hosts
@@ -13,7 +14,6 @@ from sightline.light.typing_names import Any
 from sightline.log.views import Shows
 from sightline.search.diff.comparison import compare
 from sightline.search.diff.engines import Ignore
-from sightline.search.diff.normaliser import without_volatile
 from sightline.search.diff.sides import open_side
 from sightline.shape.clean import clean_line
 from sightline.shape.segments import Segment
@@ -33,35 +33,26 @@ _NOTHING = "nothing changed but what differs from run to run, such as times"
 
 
 def comparison_of_runs(asking: Asker, before: Buffer, after: Buffer) -> str:
-    """Compare two runs of a command: failures by name, else lines. Raises what `failures_of` raises."""
-    was, now = failures_of(asking.store, before), failures_of(asking.store, after)
-    if not (was or now):
+    """Compare two runs of a command: failures by name, else lines. Raises what `changed_failures` raises."""
+    same, new, fixed = changed_failures(asking.store, before, after)
+    if not (same or new or fixed):
         return changed_lines(
             asking, Target(before, "out"), Target(after, "out"), Target(before, "err"), Target(after, "err")
         )
-    old, new = {_identity(one): one for one in was}, {_identity(one): one for one in now}
-    groups = (
-        ("newly failing", [new[key] for key in new if key not in old], after),
-        ("no longer failing", [old[key] for key in old if key not in new], before),
-        ("still failing", [new[key] for key in new if key in old], after),
-    )
+    groups = (("newly failing", new, after), ("no longer failing", fixed, before), ("still failing", same, after))
     return "".join(_group(title, failures, buffer) for title, failures, buffer in groups if failures)
 
 
 def same_failure(asking: Asker, before: Buffer, after: Buffer) -> bool:
     """Return whether two runs failed with the same failures, at least one; False if that cannot be told."""
     try:
-        was, now = failures_of(asking.store, before), failures_of(asking.store, after)
+        same, new, fixed = changed_failures(asking.store, before, after)
     except SightlineError:
         return False
-    return bool(now) and {_identity(one) for one in was} == {_identity(one) for one in now}
+    return bool(same) and not (new or fixed)
 
 
-def _identity(failure: Failure) -> str:
-    return failure.name or without_volatile(f"{failure.text}\n".encode()).decode(errors="replace")
-
-
-def _group(title: str, failures: list[Failure], buffer: Buffer) -> str:
+def _group(title: str, failures: Sequence[Failure], buffer: Buffer) -> str:
     rows = [f"  {one.name or one.text}  {one.ref(buffer.name)}\n" for one in failures[:_NAMED]]
     more = [f"  and {len(failures) - _NAMED:,} more\n"] if len(failures) > _NAMED else []
     return "".join([f"{title} ({len(failures):,}):\n", *rows, *more])

@@ -51,3 +51,12 @@ def test_what_is_evicted_cannot_be_compared(store: Store, ran: Keep) -> None:
     first, gone, now = ran("make"), ran("make"), ran("make")
     store.remove(gone, "evicted")
     assert previous_run(store, now) == store.index.buffer(first.name)
+
+
+def test_the_previous_runs_of_many_are_found_at_once(store: Store, ran: Keep) -> None:
+    made = [ran("make", cwd) for cwd in "aabab"] + [ran("ls", "c"), ran("ls", "a"), ran("make", origin="cmd_aaaaaa")]
+    store.remove(ran("ls", "a"), "evicted")
+    found = store.index.previous_runs([buffer.name for buffer in made])
+    singly = {one.name: before.name for one in made if (before := previous_run(store, one))}
+    assert found == singly
+    assert len(found) == 5

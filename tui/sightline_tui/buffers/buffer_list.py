@@ -386,9 +386,15 @@ class BufferList(RowTable):
             return  # it is being read, or a heading
         state = self._state_of(buffer) if buffer else ""
         called = self._titles.get(buffer.session, "") if buffer else ""
-        if (buffer, state, called) != self._announced:
-            self._announced = (buffer, state, called)
-            self.post_message(BufferSelected(buffer, state, self._titles))
+        changes = self._changes_of(buffer.name) if buffer else ""
+        if (buffer, state, called, changes) != self._announced:
+            self._announced = (buffer, state, called, changes)
+            self.post_message(BufferSelected(buffer, state, self._titles, changes))
+
+    def _changes_of(self, name: str) -> str:
+        """What changed since the run before, in words; of a filtered output, in what went into the filters."""
+        seen = self._seen.of(self.rows.part_of(name) or name)
+        return seen.changes.words if seen and seen.changes else ""
 
     def _state_of(self, buffer: Buffer) -> str:
         own = self._seen.of(buffer.name) if buffer.origin and buffer.kind == "cmd" else None

@@ -216,13 +216,14 @@ def row_parts(
         StripPart(wording.PIN if buffer.pinned else " ", faded or "accent"),
         _told(buffer, overlooked, faded),
     ]
+    notes = _notes(seen, faded)
     if line == 1:
-        return [*signs, *_named(buffer, max(width - _LEFT, 4), faded, terms, is_part=is_part)]
+        return [*signs, *_named(buffer, max(width - _LEFT, 4), faded, terms, notes, is_part=is_part)]
     ref = _ref_parts(buffer, room.ref, faded, terms)
     if line:
         parts = [StripPart(" " * _LEFT), *ref, StripPart(" " * (room.command + 1))]
     else:
-        parts = [*signs, *ref, *_named(buffer, room.command, faded, terms, is_part=is_part), StripPart(" ")]
+        parts = [*signs, *ref, *_named(buffer, room.command, faded, terms, notes, is_part=is_part), StripPart(" ")]
     for column in room.columns:
         text = cut(title(called) if column is _SESSION and called else column.text(buffer, now), column.cells)
         if column is _SEEN:
@@ -288,7 +289,26 @@ def _both_ends(name: str, cells: int) -> str:
     return f"{name[:head]}…{name[len(name) - max(cells - 1 - head, 0) :]}"
 
 
-def _named(buffer: Buffer, width: int, faded: str, terms: "Sequence[AnyTerm]", *, is_part: bool) -> list[StripPart]:
+def _notes(seen: Seen | None, faded: str) -> list[StripPart]:
+    """What stands behind a command: what changed since the run before."""
+    if seen is None or seen.changes is None:
+        return []
+    return [StripPart(f" {seen.changes.short}", faded or ("failed" if seen.changes.new else "strong"))]
+
+
+def _named(
+    buffer: Buffer,
+    cells: int,
+    faded: str,
+    terms: "Sequence[AnyTerm]",
+    notes: Sequence[StripPart] = (),
+    *,
+    is_part: bool,
+) -> list[StripPart]:
+    """Label and command in so many cells; behind them notes, as many of the first as leave room for the command."""
+    while notes and cells - width_of(notes) < _LEAST_COMMAND:
+        notes = notes[:-1]
+    width = cells - width_of(notes)
     label = title(buffer.label)
     named = [StripPart(_BELOW, "dim")] if is_part else []
     named += [*marked_parts([StripPart(label, faded or "label")], terms), StripPart("  ")] if label else []
@@ -302,7 +322,7 @@ def _named(buffer: Buffer, width: int, faded: str, terms: "Sequence[AnyTerm]", *
         start = 0
     command = [StripPart(shown[start:], faded)] if faded or buffer.kind != "cmd" else command_parts(shown[start:])
     lead = [StripPart(LEFT_OUT if buffer.kind == "cmd" else ELLIPSIS, "dim")] if start else []
-    return filled([*named, *lead, *marked_parts(command, terms, is_command=True)], width)
+    return [*filled([*named, *lead, *marked_parts(command, terms, is_command=True)], width), *notes]
 
 
 def _is_found(before: int, text: str, terms: "Sequence[AnyTerm]") -> bool:

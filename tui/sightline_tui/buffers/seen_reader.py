@@ -1,4 +1,4 @@
-"""Reads in a thread how much of each buffer in the list was seen, and whether a failure was overlooked."""
+"""Reads in a thread what the list says of a buffer: what was seen or overlooked of it, and what a rerun changed."""
 
 import math
 import time
@@ -11,16 +11,19 @@ from sightline.light.named_tuple import NamedTuple
 from sightline.store import Reading
 
 if TYPE_CHECKING:
+    from sightline.audit.failure_changes import FailureChanges
     from sightline.base.records import OutputFacts
 
 with late_modules(globals()):
-    from sightline.audit import kept_facts  # 45 ms, in the thread that reads
+    from sightline.audit import failure_changes, kept_facts  # 45 ms, in the thread that reads
 
 STEP_SECONDS = 0.05
 """How long failures are looked for before what was found is drawn."""
 
 QUICK_BYTES = 16 << 20
 """The largest buffer that is judged here; a larger one is judged when the header's verdict comes to it."""
+
+_KEPT_CHANGES = 5_000
 
 _PAUSE_SECONDS = 0.001  # pause between two buffers, so that the UI's thread gets its turn
 
@@ -33,12 +36,14 @@ class Seen(NamedTuple):
         overlooked: whether it has a failure that none of its views shows; None while that is not known.
         at_most: whether the share is an upper bound.
         fails: for what went into a command's filters, whether it has a failure; None while that is not known.
+        changes: which failures differ from those of the run before; None if there are none, or they are not known.
     """
 
     share: float
     overlooked: bool | None = None
     at_most: bool = False
     fails: bool | None = None
+    changes: "FailureChanges | None" = None
 
 
 class SeenFacts(NamedTuple):
@@ -61,6 +66,7 @@ class SeenReader:
     def __init__(self, store: Reading) -> None:
         self._store = store
         self._lines: Mapping[str, float] = {}
+        self._changes: dict[str, FailureChanges | None] = {}  # of outputs that have ended
 
     def read(self, buffers: Sequence[Buffer], *, everything: bool) -> SeenFacts:
         """What is known of some buffers; those in doubt are judged for a moment. Raises as the store does.
@@ -80,7 +86,38 @@ class SeenReader:
                 facts = kept_facts.facts_for(self._store, [buffer], most_bytes=QUICK_BYTES).get(buffer.name)
                 time.sleep(_PAUSE_SECONDS)
             seen[buffer.name] = self._seen(buffer, facts)
+            if facts is not None:
+                known[buffer.name] = facts
+        done = self._compare([buffer for buffer in buffers if buffer.name in seen], known, ends) and done
+        seen = {name: one._replace(changes=self._changes.get(name)) for name, one in seen.items()}
         return SeenFacts(seen, self._lines_of_all() if everything else None, done)
+
+    def _compare(self, buffers: Sequence[Buffer], known: "Mapping[str, OutputFacts]", ends: float) -> bool:
+        """Compare runs with those before them, until a time; return whether none is left.
+
+        Where neither has a failure, as most have not, no output is read for that.
+        """
+        new = [one for one in buffers if one.kind == "cmd" and one.state == "sealed" and one.name not in self._changes]
+        if not new:
+            return True
+        if len(self._changes) > _KEPT_CHANGES:
+            self._changes.clear()
+        index = self._store.index
+        earlier = index.previous_runs([one.name for one in new])
+        records = index.buffers(earlier.values())
+        known = {**kept_facts.facts_for(self._store, records.values(), most_bytes=-1), **known}
+        for at, buffer in enumerate(new):
+            before = records.get(earlier.get(buffer.name, ""))
+            if before is None or not any(
+                (facts := known.get(one.name)) is None or facts.failures for one in (before, buffer)
+            ):
+                self._changes[buffer.name] = None
+                continue
+            if time.monotonic() >= ends and at:
+                return False
+            self._changes[buffer.name] = failure_changes.known_changes(self._store, before, buffer)
+            time.sleep(_PAUSE_SECONDS)
+        return True
 
     def _seen(self, buffer: Buffer, facts: "OutputFacts | None") -> Seen:
         is_known = facts is not None or buffer.state == "running"

@@ -82,11 +82,13 @@ class BufferSelected(State):
         buffer: the buffer; None if the list is empty.
         state: its state together with that of what went into its filters.
         titles: what to call sessions, by their names.
+        changes: which failures differ from those of the run before, in words; empty where that is not known.
     """
 
     buffer: Buffer | None
     state: str = ""
     titles: Mapping[str, str] = MappingProxyType({})
+    changes: str = ""
 
 
 class ListFiltered(State):

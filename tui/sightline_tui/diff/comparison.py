@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from sightline.audit.failure_changes import FailureChanges, known_changes
 from sightline.light.named_tuple import NamedTuple
 from sightline.search.diff.comparison import Comparison, compare
 from sightline.search.diff.engines import Ignore
@@ -19,6 +20,7 @@ class ComparisonResult(NamedTuple):
         right: the newer side.
         ignore: the differences that were ignored.
         comparison: the result.
+        changes: which failures differ; None if that is not known.
         open_sides: opens both sides again, for a reader in another thread. Raises what opening buffers raises.
     """
 
@@ -26,6 +28,7 @@ class ComparisonResult(NamedTuple):
     right: Side
     ignore: Ignore
     comparison: Comparison
+    changes: FailureChanges | None
     open_sides: Callable[[], tuple[Side, Side]]
 
     def close(self) -> None:
@@ -57,13 +60,14 @@ class ComparisonJob:
         left, right = self._open_sides()
         try:
             found = compare(left, right, self._ignore, cancel=self._cancel, progress=self._progress)
+            changes = known_changes(self._store, *(target.buffer for target in self._targets))
         except BaseException as error:
             left.close()
             right.close()
             if isinstance(error, Cancelled):
                 return None
             raise
-        return ComparisonResult(left, right, self._ignore, found, self._open_sides)
+        return ComparisonResult(left, right, self._ignore, found, changes, self._open_sides)
 
     def _open_sides(self) -> tuple[Side, Side]:
         left = open_side(self._store, self._targets[0])

@@ -9,6 +9,7 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.timer import Timer
 
+from sightline.audit.failure_changes import FailureChanges
 from sightline.base.records import Buffer
 from sightline.base.refs import are_of_two_hosts, format_ref, parse_ref
 from sightline.light.named_tuple import NamedTuple
@@ -29,11 +30,13 @@ from sightline_tui.common.search_screen import SEARCH_KEY, SearchScreen
 from sightline_tui.common.store_errors import STORE_ERRORS, tell
 from sightline_tui.common.store_read import is_whole
 from sightline_tui.common.strips import StripPart
+from sightline_tui.common.visible_text import title
 from sightline_tui.diff.comparison import ComparisonJob, ComparisonResult
 from sightline_tui.diff.comparison_view import DiffPaneSearch
 from sightline_tui.diff.diff_view import DiffView
 from sightline_tui.diff.side_text import text_of
 
+_NAMED = 20  # failures of each kind whose names are drawn, as far as they fit
 _FACTS = 3  # facts of a buffer: how it ended, lines, bytes
 
 
@@ -47,6 +50,7 @@ class DiffFacts(NamedTuple):
         capped: whether there are more hunks than these.
         doing: what is running, and how far it is; empty for nothing.
         searched: what is searched, and what was found; empty for nothing.
+        changes: which failures differ; None if that is not known.
     """
 
     ignore: Ignore = Ignore()
@@ -55,10 +59,11 @@ class DiffFacts(NamedTuple):
     capped: bool = False
     doing: str = ""
     searched: str = ""
+    changes: FailureChanges | None = None
 
 
 class DiffHeader(Bar):
-    """Three rows: the counts, the left side, the right side."""
+    """Three rows: the counts, the left side, the right side; and a fourth with the failures, where they are known."""
 
     def __init__(self, *, clock: Callable[[], float]) -> None:
         super().__init__(id="diff-header")
@@ -72,7 +77,11 @@ class DiffHeader(Bar):
             head += [StripPart("  without ", "dim"), StripPart(" and ".join(ignored), "running")]
         if told.searched:
             head.append(StripPart(f"  {told.searched}", "accent"))
-        self.say((head, _counts(told)), self._side("-", left), self._side("+", right))
+        rows = [(head, _counts(told)), self._side("-", left), self._side("+", right)]
+        if told.changes is not None:
+            rows.append((_failures(told.changes), []))
+        self.styles.height = len(rows)
+        self.say(*rows)
 
     def _side(self, mark: str, target: Target) -> tuple[list[StripPart], list[StripPart]]:
         buffer, now = target.buffer, self._clock()
@@ -82,6 +91,14 @@ class DiffHeader(Bar):
         told = [StripPart(ending(buffer), state_of(buffer))]
         told += [StripPart(f" · {fact}", "dim") for fact in facts(buffer, now)[1:_FACTS]]
         return left, [*told, StripPart(f" · {age(max(now - buffer.created, 0.0))} ", "dim")]
+
+
+def _failures(changes: FailureChanges) -> list[StripPart]:
+    """What fails, in counts, and then which failures are new and which are gone."""
+    parts = [StripPart(f" = {changes.words}", "strong")]
+    for sign, style, failures in (("+", "failed", changes.new), ("-", "ok", changes.fixed)):
+        parts += [StripPart(f"  {sign} {title(one.name)}", style) for one in failures[:_NAMED]]
+    return parts
 
 
 def _counts(told: DiffFacts) -> list[StripPart]:
@@ -212,7 +229,8 @@ class DiffScreen(SearchScreen):
         compared, comparing = self._compared, self._comparing
         told = DiffFacts(self._ignore, hunk=self._hunk, searched=self._searched)
         if compared is not None:
-            told = told._replace(hunks=compared.comparison.hunks, capped=compared.comparison.capped)
+            found = compared.comparison
+            told = told._replace(hunks=found.hunks, capped=found.capped, changes=compared.changes)
         if comparing is not None:
             told = told._replace(doing=f"comparing {comparing.done:.0%}" if comparing.done else "comparing")
         elif compared is not None:

@@ -1,14 +1,14 @@
 """The rows above the viewer: they name the output, what is known of it, and which lines are on the screen."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from textual import events
 
 from sightline.base.records import Buffer
 from sightline.light.late_imports import late_modules
 from sightline_tui.common.bar import Bar
-from sightline_tui.common.messages import PlaceChanged
+from sightline_tui.common.messages import BufferSelected, PlaceChanged
 from sightline_tui.common.phrases import MARKS, PIN, facts, name_of, state_of
 from sightline_tui.common.split import Dragging
 from sightline_tui.common.strips import LEAST_LEFT, StripPart, fitted, width_of
@@ -31,8 +31,7 @@ class Info(Bar):
         super().__init__(id="info")
         self._clock = clock
         self._buffer: Buffer | None = None
-        self._judged = ("", "")  # name and state of an output that was judged together with its filters' input
-        self._titles: Mapping[str, str] = {}
+        self._selected = BufferSelected(None)  # what the list knows of an output
         self._place = _NOWHERE
         self._dragging = Dragging(self, stacked=True)
 
@@ -41,9 +40,9 @@ class Info(Bar):
         self._buffer = buffer
         self.tell()
 
-    def judge(self, name: str, state: str, titles: Mapping[str, str]) -> None:
-        """Show the state that an output has together with what went into its filters; sessions by their titles."""
-        self._judged, self._titles = (name, state), titles
+    def judge(self, selected: BufferSelected) -> None:
+        """Show what the list knows of an output: its state with that of its filters' input, and what changed in it."""
+        self._selected = selected
         self.tell()
 
     def at(self, place: PlaceChanged) -> None:
@@ -57,9 +56,9 @@ class Info(Bar):
         if buffer is None:
             self.say()
             return
-        state = own = state_of(buffer)
-        if self._judged[0] == buffer.name:
-            state = self._judged[1]
+        state, own, known = state_of(buffer), state_of(buffer), self._selected
+        if is_known := known.buffer is not None and known.buffer.name == buffer.name:
+            state = known.state
         named = [
             StripPart(f" {MARKS[state]} ", state),
             StripPart(buffer.ref, "strong"),
@@ -69,15 +68,18 @@ class Info(Bar):
         ]
         place = self._place if self._place.name == buffer.name else _NOWHERE
         grown = (place.total, place.size) if place.size is not None else None
-        ending, *rest = facts(buffer, self._clock(), self._titles.get(buffer.session, ""), grown)
+        ending, *rest = facts(buffer, self._clock(), known.titles.get(buffer.session, ""), grown)
         if state != own and own == "ok":
             ending = f"filter {ending}" + (", failed before it" if state == "failed" else "")
         elif state != own:
             ending += ", failed" if state == "failed" else ", no failure"
         told = [StripPart(f"   {ending}", state)]
+        if is_known and known.changes:
+            told += [StripPart(" (", "dim"), StripPart(known.changes, "strong"), StripPart(")", "dim")]
+        least = max(_LEAST_FACTS, width_of(told) + 3 if is_known and known.changes else 0)
         for fact in rest:
             told += [StripPart(" · ", "dim"), StripPart(title(fact), "dim")]
-        rows = (named, self._where(place)), (told, fitted(place.seen, self.size.width - _LEAST_FACTS))
+        rows = (named, self._where(place)), (told, fitted(place.seen, self.size.width - least))
         if place.times is None:
             self.styles.height = len(rows)
             self.say(*rows)

@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from sightline.base.private_files import open_stored
 from sightline.base.records import Buffer
 from sightline.light.named_tuple import NamedTuple
 from sightline.shape.source import LINE_LIMIT, Line
@@ -148,7 +147,9 @@ class Side:
 
 
 def open_side(store: Reading, target: Target) -> Side:
-    """Open the lines of a stream; for ``all``, both streams in order of arrival, or all blocks of a result.
+    """Open the lines of a stream; for ``all``, one stream after the other, or all blocks of a result.
+
+    Streams are not merged: in which order two streams arrive differs from run to run, and would look like a change.
 
     Raises:
         ExpiredRef, StoreFailed, UnsafeStore: raised by `Reading.open`.
@@ -165,17 +166,14 @@ def open_side(store: Reading, target: Target) -> Side:
 
 
 def _streams(buffer: Buffer) -> Sequence[str]:
-    """Return what ``all`` of a buffer means: its blocks, its only stream, or both streams as one."""
+    """Return what ``all`` of a buffer means: its blocks, or the streams that have bytes."""
     blocks = [stream for stream in buffer.streams if stream.startswith("part.")]
     if blocks:
         return sorted(blocks, key=lambda stream: int(stream.removeprefix("part.")))
-    held = [stream for stream, info in buffer.streams.items() if info.bytes]
-    # The record of a running capture lags behind it.
-    return ("all",) if buffer.state == "running" or len(held) > 1 else held
+    if buffer.state == "running":  # its record lags behind it
+        return ("out", "err")
+    return sorted((stream for stream, info in buffer.streams.items() if info.bytes), reverse=True)
 
 
 def _part(store: Reading, target: Target) -> SidePart:
-    path = store.local_copy(target)
-    if target.stream != "all":
-        return SidePart(path, store.open_text(target))
-    return SidePart(path, StreamReader(open_stored(path), target.ref))
+    return SidePart(store.local_copy(target), store.open_text(target))
