@@ -28,6 +28,10 @@ class FindingKind(str):
         made.headline, made.meaning, made.of_claim, made.quotes = headline, meaning, of_claim, quotes or of_claim
         return made
 
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        """Travel to another process as its name, to which it is equal."""
+        return str, (str.__str__(self),)
+
 
 OVERLOOKED = FindingKind(
     "overlooked-failure", "Overlooked", "a failure in an output, of which no line was in any reply"
