@@ -390,7 +390,7 @@ class Store(reading.Reading["Store"]):
             buffer,
             max_stream_bytes=self.settings.max_stream_bytes,
             durable=self.settings.durable,
-            redaction=redaction,
+            redaction=self.settings.redaction(),  # of its own, which counts what it hides
             later=self.access.later if kind == "cmd" and self.access.lets_wait else None,
         )
 
