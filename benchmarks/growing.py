@@ -18,8 +18,9 @@ from sightline.log.views import Shows, record_view
 from sightline.shape.segments import Segment
 from sightline.store import Store
 from sightline.verbs.asker import Asker
-from sightline.verbs.list_outputs import ListRequest, list_outputs
-from sightline.verbs.read_output import ReadRequest, read_output
+from sightline.verbs.list_outputs import list_outputs
+from sightline.verbs.read_output import read_output
+from sightline.verbs.requests import ListRequest, ReadRequest
 
 _ROUNDS = 9
 _GIVE_WAY = 10  # buffers that a measured gc evicts

@@ -14,7 +14,8 @@ from sightline.search.executables import executable_of
 from sightline.settings.config import Settings
 from sightline.store import Store
 from sightline.verbs.asker import Asker
-from sightline.verbs.query import QueryRequest, query
+from sightline.verbs.query import query
+from sightline.verbs.requests import QueryRequest
 
 _ROUNDS = 7
 _FIXED_AIM_MS = 30.0

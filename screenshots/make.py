@@ -42,8 +42,10 @@ from sightline_tui.diff.screen import DiffScreen
 from sightline_tui.viewer.annotations import AUDIT_SECONDS
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
-from sightline.verbs.query import QueryRequest, query
-from sightline.verbs.run_command import RunRequest, run_command
+from sightline.verbs.query import query
+from sightline.verbs.requests import QueryRequest
+from sightline.verbs.run_command import run_command
+from sightline.verbs.requests import RunRequest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SIZE = (144, 38)

@@ -29,7 +29,8 @@ from sightline.store import Store
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
 from sightline.verbs.head_line import render_text
-from sightline.verbs.query import QueryRequest, query
+from sightline.verbs.query import query
+from sightline.verbs.requests import QueryRequest
 from sightline_tui.app import InspectorApp
 from sightline_tui.asking.answers import bar_call
 

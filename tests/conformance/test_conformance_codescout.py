@@ -12,7 +12,7 @@ from sightline.pipeline.parse import parse
 from sightline.pipeline.run import Head, QueryLimits, QueryResult, reply_of
 from sightline.shape.variants import text_of
 from sightline.verbs.reply import serialised_bytes
-from sightline.verbs.run_command import RunRequest
+from sightline.verbs.requests import RunRequest
 
 PROFILE = "codescout"
 Keep = Callable[..., str]

@@ -20,8 +20,9 @@ from sightline.shape.json.tree import read_document
 from sightline.shape.memory_stream import BytesSource
 from sightline.store import Store
 from sightline.verbs.asker import Asker
-from sightline.verbs.read_output import ReadRequest, read_output
+from sightline.verbs.read_output import read_output
 from sightline.verbs.reply import Reply
+from sightline.verbs.requests import ReadRequest
 
 ROWS = [{"id": n, "name": f"Item {n}", "data": "X" * 30} for n in range(2000)]
 

@@ -14,8 +14,9 @@ from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store import Store
 from sightline.verbs.asker import Asker
 from sightline.verbs.next_call import cli_call
-from sightline.verbs.read_output import ReadRequest, read_output
+from sightline.verbs.read_output import read_output
 from sightline.verbs.reply import Reply
+from sightline.verbs.requests import ReadRequest
 from sightline.verbs.result_view import result_reply
 
 MEMORY_BYTES = 96 << 20

@@ -25,13 +25,14 @@ from sightline.store import Store
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
 from sightline.verbs.head_line import render_text
-from sightline.verbs.list_outputs import ListRequest, list_outputs
+from sightline.verbs.list_outputs import list_outputs
 from sightline.verbs.next_call import cli_call
-from sightline.verbs.query import QueryRequest, query
-from sightline.verbs.read_file import FileRequest, read_file
-from sightline.verbs.read_output import ReadRequest, read_output
+from sightline.verbs.query import query
+from sightline.verbs.read_file import read_file
+from sightline.verbs.read_output import read_output
 from sightline.verbs.reply import Reply, error_reply
-from sightline.verbs.run_command import Doorway, RunRequest, run_command
+from sightline.verbs.requests import FileRequest, ListRequest, QueryRequest, ReadRequest, RunRequest
+from sightline.verbs.run_command import Doorway, run_command
 from sightline.verbs.safety import reason_to_confirm
 from tests.hostile.shapes import BYTES, SECONDS, in_bounded_time, shapes
 

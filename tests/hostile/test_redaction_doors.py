@@ -23,7 +23,8 @@ from sightline.settings.config import Settings, load_settings
 from sightline.store import Store, Target
 from sightline.verbs.asker import Asker
 from sightline.verbs.next_call import cli_call
-from sightline.verbs.read_file import FileRequest, read_file
+from sightline.verbs.read_file import read_file
+from sightline.verbs.requests import FileRequest
 
 Sightline = Callable[..., "subprocess.CompletedProcess[bytes]"]
 TOKEN = "npm_" + "aB3" * 12

@@ -16,7 +16,8 @@ from sightline.shape.failure.tool_rules import LatePattern, begun_once
 from sightline.store import Store
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
-from sightline.verbs.read_output import ReadRequest, read_output
+from sightline.verbs.read_output import read_output
+from sightline.verbs.requests import ReadRequest
 from tests.each import each
 from tests.hostile.shapes import SECONDS, SLOWNESS, in_bounded_time
 from tests.hostile.slow_lines import slow_lines

@@ -22,10 +22,11 @@ from sightline.search.sandbox import NO_BACKING, Backing, describe
 from sightline.settings.config import Settings
 from sightline.store import Store, Target
 from sightline.verbs.asker import Asker
-from sightline.verbs.query import QueryRequest, query
-from sightline.verbs.read_output import ReadRequest, read_output
+from sightline.verbs.query import query
+from sightline.verbs.read_output import read_output
 from sightline.verbs.reply import Reply
-from sightline.verbs.run_command import RunRequest, run_command
+from sightline.verbs.requests import QueryRequest, ReadRequest, RunRequest
+from sightline.verbs.run_command import run_command
 from tests.each import each
 
 SECRET = "what the link leads to"

@@ -11,7 +11,8 @@ from sightline.log.sessions import current_session
 from sightline.store import Store
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
-from sightline.verbs.query import QueryRequest, query
+from sightline.verbs.query import query
+from sightline.verbs.requests import QueryRequest
 from sightline_tui.evidence.dossier import Fact, facts_of, read_dossier
 from sightline_tui.evidence.info_screen import FactRows, InfoScreen, ViewScreen, folded
 from sightline_tui.inspector import Inspector

@@ -36,6 +36,7 @@ from sightline.verbs import list_outputs as list_outputs_verb
 from sightline.verbs import query as query_verb
 from sightline.verbs import read_file as read_file_verb
 from sightline.verbs import read_output as read_output_verb
+from sightline.verbs import requests
 from sightline.verbs import run_command as run_command_verb
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
@@ -47,11 +48,11 @@ HARNESS = "python"
 
 
 VERBS: dict[str, tuple[Any, Callable[..., Reply]]] = {
-    "run_command": (run_command_verb.RunRequest, run_command_verb.run_command),
-    "read_file": (read_file_verb.FileRequest, read_file_verb.read_file),
-    "read_output": (read_output_verb.ReadRequest, read_output_verb.read_output),
-    "query": (query_verb.QueryRequest, query_verb.query),
-    "list_outputs": (list_outputs_verb.ListRequest, list_outputs_verb.list_outputs),
+    "run_command": (requests.RunRequest, run_command_verb.run_command),
+    "read_file": (requests.FileRequest, read_file_verb.read_file),
+    "read_output": (requests.ReadRequest, read_output_verb.read_output),
+    "query": (requests.QueryRequest, query_verb.query),
+    "list_outputs": (requests.ListRequest, list_outputs_verb.list_outputs),
 }
 """The class of the request, and what answers it, for each function."""
 

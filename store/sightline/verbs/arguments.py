@@ -18,6 +18,7 @@ VERBOSITIES = ("auto", "silent", "concise", "normal", "verbose", "full")
 LONGEST_PATH = 4 << 10  # PATH_MAX of Linux; macOS has a quarter of it
 LONGEST_PATTERN = 16 << 10
 LONGEST_NAME = 1 << 10
+LONGEST_REF = 1 << 10  # a pasted marker has fewer
 LONGEST_WORD = 64
 """The most characters of texts: what is longer is no real one."""
 

@@ -11,6 +11,7 @@ from sightline.log.log import LogWriter
 from sightline.log.sessions import is_person
 from sightline.shape.budgets import ROOMY, Room
 from sightline.store import Reading, Store, Target
+from sightline.verbs.arguments import LONGEST_REF
 
 if TYPE_CHECKING:  # only long calls, which can be cancelled, need it
     from sightline.search.processes import Cancel
@@ -32,10 +33,6 @@ Calls = Callable[..., str]
 def is_pasteable(text: str) -> bool:
     """Return whether a text can stand in a next call as it is, because no door has to escape anything in it."""
     return text.isprintable() and not set(text) & set("'\"\\")
-
-
-LONGEST_REF = 1 << 10
-"""Characters of the longest text that may mean a ref; a pasted marker has fewer."""
 
 
 class Asker(NamedTuple):

@@ -18,8 +18,9 @@ from sightline.shape.source import BLOCK_BYTES, Source
 from sightline.shape.summary import human_bytes
 from sightline.store import Reading, Target
 from sightline.verbs.asker import Asker
-from sightline.verbs.list_outputs import MOST_NARROWED, ListRequest, find_names, records_of
+from sightline.verbs.list_outputs import MOST_NARROWED, find_names, records_of
 from sightline.verbs.reply import Reply, in_order
+from sightline.verbs.requests import ListRequest
 
 VERB = "grep"
 LIMIT = 100

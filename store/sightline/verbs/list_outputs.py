@@ -7,17 +7,17 @@ from sightline.base.errors import UsageError
 from sightline.base.project import Project, find_project, known_project, project_of
 from sightline.base.records import Buffer, StreamInfo
 from sightline.light.late_imports import late_modules
-from sightline.light.named_tuple import NamedTuple
-from sightline.light.typing_names import Annotated, Any, Iterator, Sequence
+from sightline.light.typing_names import Any, Iterator, Sequence
 from sightline.log.call_names import call_name, left_out_of_path
 from sightline.log.views import Shows
 from sightline.shape.segments import Segment
 from sightline.shape.summary import human_bytes, human_seconds, one_line
 from sightline.store import ListFacts, Narrowed, Narrowing, Reading
-from sightline.verbs.arguments import LONGEST_NAME, LONGEST_PATH, Argument, refuse_overlong
+from sightline.verbs.arguments import refuse_overlong
 from sightline.verbs.asker import Asker
 from sightline.verbs.printable_text import printable
 from sightline.verbs.reply import Reply, in_order, state_in_words
+from sightline.verbs.requests import ListRequest
 
 with late_modules(globals()):
     from sightline.audit import buffer_filter  # 30 ms: most lists are not narrowed
@@ -25,53 +25,11 @@ with late_modules(globals()):
     from sightline.verbs import earlier_calls  # 15 ms, which a person's list does not need
 
 VERB = "list_outputs"
-LIMIT = 20
 MOST_NARROWED = 10_000
 """Outputs that a fleet's database finds by words, the newest."""
 
 _COMMAND_CHARACTERS = 100
 _PAGE_BUFFERS = 1_000  # of which only what is matched is read
-
-
-class ListRequest(NamedTuple):
-    """The arguments of list_outputs; ``match`` also takes the filters of `sightline.audit.buffer_filter`."""
-
-    match: Annotated[
-        str,
-        Argument(
-            "only outputs that match these words and filters",
-            "TEXT",
-            "words that command, ref or label resemble",
-            longest=LONGEST_PATH,
-        ),
-    ] = ""
-    session: Annotated[
-        str,
-        Argument(
-            "list only outputs that this session captured",
-            "SESSION",
-            "only what this session captured",
-            longest=LONGEST_NAME,
-        ),
-    ] = ""
-    limit: Annotated[
-        int, Argument(f"list at most N (default {LIMIT})", "N", f"how many (default {LIMIT})", least=1)
-    ] = LIMIT
-    project: Annotated[
-        str,
-        Argument("list only outputs of the project that this folder belongs to", "DIR", longest=LONGEST_PATH),
-    ] = ""
-    mine: Annotated[
-        bool,
-        Argument(
-            "list instead the questions that this session has asked, and their answers",
-            agent="your own past calls instead",
-        ),
-    ] = False
-
-    def logged(self) -> dict[str, Any]:
-        """Return the given arguments, for the audit log."""
-        return {name: value for name, value in self._asdict().items() if value != ListRequest._field_defaults[name]}
 
 
 def list_outputs(asking: Asker, request: ListRequest) -> Reply:

@@ -4,7 +4,7 @@ from sightline.base.errors import BadRef, QueryRefused
 from sightline.base.profile import DEFAULT
 from sightline.light.late_imports import late_modules
 from sightline.light.named_tuple import NamedTuple
-from sightline.light.typing_names import Annotated, Any, Callable
+from sightline.light.typing_names import Any, Callable
 from sightline.log.views import Shows
 from sightline.pipeline.parse import ParsedQuery, QueryStage, parse, refuse_overlong
 from sightline.pipeline.run import QueryLimits, QueryResult, run
@@ -12,11 +12,11 @@ from sightline.search.errors import ProgramMissing, SandboxFailed
 from sightline.shape.clean import clean_text
 from sightline.shape.segments import Segment
 from sightline.store import Target
-from sightline.verbs.arguments import Argument
 from sightline.verbs.asker import Asker, is_pasteable
 from sightline.verbs.file_facts import telling_changes
 from sightline.verbs.line_origins import lines_of, tracer
 from sightline.verbs.reply import Reply, in_order
+from sightline.verbs.requests import QueryRequest
 
 with late_modules(globals()):
     from sightline.shape import (
@@ -33,28 +33,6 @@ VERB = "query"
 _APPENDED = "next goes at the end of the same pipeline"
 _IN_ITS_PLACE = "next goes in place of the last stage of the same pipeline"
 _SEARCHERS = ("grep", "egrep", "fgrep", "rg")
-
-
-class QueryRequest(NamedTuple):
-    """The arguments of query.
-
-    Attributes:
-        sink: for a person's ``--full``, gets all of the answer as it comes; the reply then has none of it.
-    """
-
-    pipeline: Annotated[
-        str,
-        Argument(
-            "the programs and the refs they read, in quotes as one argument",
-            "PIPELINE",
-            "programs joined by |, with refs as files",
-        ),
-    ]
-    sink: Callable[[bytes], None] | None = None
-
-    def logged(self) -> dict[str, Any]:
-        """Return the given arguments, for the audit log."""
-        return {"pipeline": self.pipeline, **({"full": True} if self.sink else {})}
 
 
 def query(asking: Asker, request: QueryRequest) -> Reply:

@@ -5,17 +5,17 @@ import os
 from sightline.base.errors import BadRange, StoreFailed, UsageError
 from sightline.base.refs import looks_like_a_ref
 from sightline.capture.file import capture_file, open_exactly, open_regular
-from sightline.light.named_tuple import NamedTuple
-from sightline.light.typing_names import TYPE_CHECKING, Annotated, Any
+from sightline.light.typing_names import TYPE_CHECKING
 from sightline.store import Target
-from sightline.verbs.arguments import LONGEST_PATH, Argument, refuse_overlong
+from sightline.verbs.arguments import refuse_overlong
 from sightline.verbs.asker import Asker
 from sightline.verbs.file_view import OUTLINED_LINES, Called, fields_of, is_binary, reply_from, reply_of
 from sightline.verbs.line_pieces import beyond, lines_of, page_of
 from sightline.verbs.outline import definitions, place_of
 from sightline.verbs.read_output import VERB as READ_OUTPUT
-from sightline.verbs.read_output import ReadRequest, clipping_fields, read_output
+from sightline.verbs.read_output import clipping_fields, read_output
 from sightline.verbs.reply import Reply, fitting
+from sightline.verbs.requests import FileRequest, ReadRequest
 from sightline.verbs.unkept_view import unkept_file
 
 if TYPE_CHECKING:
@@ -23,28 +23,6 @@ if TYPE_CHECKING:
 
 VERB = "read_file"
 _LONG_LINES = 200  # in a shorter file, a part's place needs no words
-
-
-class FileRequest(NamedTuple):
-    """The arguments of read_file.
-
-    Attributes:
-        start_line: 0 for the whole file.
-        end_line: 0 for the end of the file, or of the profile's window.
-        exact: whether the path was approved as it is, so that no symbolic link may be followed.
-    """
-
-    path: Annotated[
-        str,
-        Argument("the file to read", "FILE", "absolute, or relative to the working directory", longest=LONGEST_PATH),
-    ]
-    start_line: Annotated[int, Argument("show lines from this one on", "A", "first line, from 1", least=1)] = 0
-    end_line: Annotated[int, Argument("show lines up to this one", "B", "last line, inclusive", least=1)] = 0
-    exact: bool = False
-
-    def logged(self) -> dict[str, Any]:
-        """Return the given arguments, for the audit log."""
-        return {name: value for name, value in self._asdict().items() if value and name != "exact"}
 
 
 def names_output(asking: Asker, path: str) -> bool:

@@ -5,25 +5,20 @@ from sightline.base.profile import DEFAULT
 from sightline.base.records import joined_notes, stream_of
 from sightline.base.refs import parse_lines, parse_ref
 from sightline.light.late_imports import late_modules
-from sightline.light.named_tuple import NamedTuple
-from sightline.light.typing_names import TYPE_CHECKING, Annotated, Any, Collection
+from sightline.light.typing_names import TYPE_CHECKING, Any, Collection
 from sightline.log.views import Shows, parts_of, shown_of
 from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.shape.clean import clean_text
 from sightline.shape.segments import Segment, join_segments
 from sightline.store import Target
 from sightline.verbs.arguments import (
-    LONGEST_PATH,
-    LONGEST_PATTERN,
-    LONGEST_WORD,
-    VERBOSITIES,
-    Argument,
     refuse_overlong,
 )
-from sightline.verbs.asker import LONGEST_REF, Asker, is_pasteable
+from sightline.verbs.asker import Asker, is_pasteable
 from sightline.verbs.command_view import command_reply, ending_of
 from sightline.verbs.file_facts import telling_changes
 from sightline.verbs.reply import Reply, fitting, in_order, settled_reply
+from sightline.verbs.requests import STREAMS, ReadRequest
 
 if TYPE_CHECKING:
     from sightline.store import StreamReader
@@ -44,128 +39,6 @@ with late_modules(globals()):
     )
 
 VERB = "read_output"
-_STREAMS = ("out", "err", "all")
-
-
-class ReadRequest(NamedTuple):
-    """The arguments of read_output."""
-
-    ref: Annotated[
-        str,
-        Argument(
-            "the output: @last or @cmd_a1b2c3; @cmd_a1b2c3.err is its standard error, @cmd_a1b2c3:10-40 some of its "
-            "lines",
-            "REF",
-            "such as @cmd_a1b2c3, @cmd_a1b2c3.err, @file_…, @tool_…, @last",
-            longest=LONGEST_REF,
-        ),
-    ]
-    lines: Annotated[
-        str,
-        Argument("show lines A to B, counted from 1", "A-B", '"42-80", "42" or "42-"', longest=LONGEST_WORD),
-    ] = ""
-    offset: Annotated[
-        int | None,
-        Argument(
-            "show a page of bytes that begins at byte N, for output whose lines are very long",
-            "N",
-            "first byte, from 0",
-            least=0,
-        ),
-    ] = None
-    limit: Annotated[
-        int | None,
-        Argument(
-            f"show at most N bytes in that page (default {DEFAULT.reading.page_bytes:,})",
-            "N",
-            f"bytes (default {DEFAULT.reading.page_bytes})",
-            least=1,
-        ),
-    ] = None
-    search: Annotated[
-        str,
-        Argument(
-            "show the lines that match this regular expression; what is not a valid one is looked for as text",
-            "PATTERN",
-            "regular expression; gives matching lines with numbers and the true total",
-            longest=LONGEST_PATTERN,
-        ),
-    ] = ""
-    context: Annotated[
-        int,
-        Argument("also show N lines before and after each match", "N", "lines around each match", least=0, most=100),
-    ] = 0
-    ignore_case: Annotated[
-        bool | None,
-        Argument(
-            "search without regard to capital and small letters, as most profiles do anyway",
-            agent="of a search; default true",
-            other=("--case", "search for capital and small letters as typed, so that Error does not match error"),
-        ),
-    ] = None
-    stream: Annotated[
-        str,
-        Argument(
-            "show this stream: out, err, or all, which is both in the order they came",
-            "STREAM",
-            "instead of the ref's",
-            choices=_STREAMS,
-            longest=LONGEST_WORD,
-        ),
-    ] = ""
-    wait: Annotated[
-        float | None,
-        Argument(
-            "wait up to this long for a running command to end, or to write lines and be quiet for 2 s",
-            "SECONDS",
-            "seconds to wait for the end, a match of until, or new lines and 2 s of quiet",
-            least=0,
-            most=50,
-        ),
-    ] = None
-    until: Annotated[
-        str,
-        Argument(
-            "wait until a line matches, however quiet the command is",
-            "PATTERN",
-            "regular expression: wait for a line that matches, however quiet it is",
-            longest=LONGEST_PATTERN,
-        ),
-    ] = ""
-    verbosity: Annotated[
-        str,
-        Argument(
-            "show less or more in the view: silent, concise, normal, verbose, full or auto",
-            "MODE",
-            "of the view",
-            choices=VERBOSITIES,
-            longest=LONGEST_WORD,
-        ),
-    ] = ""
-    path: Annotated[
-        str,
-        Argument(
-            "show the value at this path of a JSON result, such as '$.items[0].name'",
-            "JSONPATH",
-            "into JSON: $.items[0].name, $.items[-3:]",
-            longest=LONGEST_PATH,
-        ),
-    ] = ""
-    schema: Annotated[
-        bool, Argument("show the structure of a JSON result: types instead of values, one item instead of all")
-    ] = False
-
-    @property
-    def alone(self) -> bool:
-        """Whether only a ref is given."""
-        return self.logged().keys() <= {"ref", "stream"}
-
-    def logged(self) -> dict[str, Any]:
-        """Return the given arguments, for the audit log."""
-        given = self._asdict()
-        return {
-            name: given[name] for name in given if name == "ref" or given[name] != ReadRequest._field_defaults[name]
-        }
 
 
 def read_output(asking: Asker, request: ReadRequest) -> Reply:
@@ -272,8 +145,8 @@ def _qualifiers(request: ReadRequest, ways: Collection[str]) -> dict[str, tuple[
 
 
 def _check(request: ReadRequest) -> None:
-    if request.stream and request.stream not in _STREAMS:
-        raise BadRef(f"no such stream: {request.stream!r}", f"it is one of {', '.join(_STREAMS)}")
+    if request.stream and request.stream not in STREAMS:
+        raise BadRef(f"no such stream: {request.stream!r}", f"it is one of {', '.join(STREAMS)}")
     ways = {name: value for name, value in _ways(request).items() if value}
     if len(ways) > 1 and set(ways) not in _TOGETHER:
         first, second = list(ways)[:2]

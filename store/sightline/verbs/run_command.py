@@ -5,7 +5,6 @@ import time
 
 from sightline.base.errors import ExpiredRef, UsageError
 from sightline.base.ownership import others_could_write
-from sightline.base.profile import Profile
 from sightline.base.project import working_directory
 from sightline.base.records import Buffer, joined_notes, known_fields
 from sightline.base.refs import format_ref, is_ack
@@ -15,16 +14,16 @@ from sightline.capture.recorder import LEFT_BEHIND, Echo
 from sightline.light.json_text import dumps, loads
 from sightline.light.late_imports import late_modules
 from sightline.light.named_tuple import NamedTuple
-from sightline.light.typing_names import TYPE_CHECKING, Annotated, Any, Callable
+from sightline.light.typing_names import TYPE_CHECKING, Any, Callable
 from sightline.log.views import Shows
 from sightline.shape.budgets import budget_for
 from sightline.shape.segments import Segment
-from sightline.shell_words import LONGEST_COMMAND
 from sightline.store import cause_of
-from sightline.verbs.arguments import LONGEST_NAME, LONGEST_PATH, VERBOSITY, Argument, refuse_overlong
-from sightline.verbs.asker import LONGEST_REF, Asker
+from sightline.verbs.arguments import refuse_overlong
+from sightline.verbs.asker import Asker
 from sightline.verbs.command_view import Ending, command_reply, ending_of
 from sightline.verbs.reply import Reply, fault, in_order
+from sightline.verbs.requests import RunRequest
 from sightline.verbs.safety import reason_to_confirm
 
 if TYPE_CHECKING:  # only a command that filters itself needs it
@@ -47,88 +46,8 @@ with late_modules(globals()):
     )
 
 VERB = "run_command"
-_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+%@")  # need no quotes
 _WITHOUT_ASKING = "to run it all the same: --acknowledge-risk, acknowledge_risk=true"
 ACK_KEPT_SECONDS = 900.0  # a later confirmation is about another situation
-
-
-class RunRequest(NamedTuple):
-    """The arguments of run_command.
-
-    Attributes:
-        argv: a program and its arguments, to run without a shell; then there is no ``command``.
-        timeout_secs: 0 for never, None for the profile's number.
-    """
-
-    command: Annotated[
-        str,
-        Argument(
-            "run a command line by bash, or by sh where there is no bash",
-            "STRING",
-            "for bash; or an @ack_ token, which confirms",
-            option="-c",
-            longest=LONGEST_COMMAND,
-            hint="write it to a file, and run that: bash FILE",
-        ),
-    ] = ""
-    argv: tuple[str, ...] = ()
-    cwd: Annotated[
-        str, Argument("run it in this folder", "FOLDER", "working directory", option="-C", longest=LONGEST_PATH)
-    ] = ""
-    timeout_secs: Annotated[
-        float | None,
-        Argument(
-            "end it, and what it has started, after this time; 0 is never",
-            "SECONDS",
-            "ends it after so long (default 600; 0: never)",
-            option="--timeout",
-            least=0,
-        ),
-    ] = None
-    verbosity: Annotated[str, VERBOSITY] = "auto"
-    background: Annotated[
-        bool,
-        Argument(
-            "print the ref at once and let the command go on, as for a server",
-            agent="answer at once with the ref and let it go on",
-        ),
-    ] = False
-    compare: Annotated[
-        str,
-        Argument(
-            "print what changed since the run before (last) of this command, or since another one",
-            "REF",
-            "last: answer with what changed since the last run of this command",
-            longest=LONGEST_REF,
-        ),
-    ] = ""
-    label: Annotated[
-        str, Argument("name the buffer, so that `list --match` finds it", "TEXT", longest=LONGEST_NAME)
-    ] = ""
-    acknowledge_risk: Annotated[
-        bool,
-        Argument(
-            "run a command that destroys things without asking back",
-            agent="run a destructive command without asking back",
-        ),
-    ] = False
-
-    @property
-    def line(self) -> str:
-        """The command as one line."""
-        if self.command or not any(set(word) - _PLAIN or not word for word in self.argv):
-            return self.command or " ".join(self.argv)
-        import shlex  # only a word that needs quotes needs it
-
-        return shlex.join(self.argv)
-
-    def logged(self) -> dict[str, Any]:
-        """Return the given arguments, for the audit log."""
-        return {name: value for name, value in self._asdict().items() if value != RunRequest._field_defaults[name]}
-
-    def limit_secs(self, profile: Profile) -> float | None:
-        """Return the seconds after which it is ended; None for never."""
-        return (profile.timeout_secs if self.timeout_secs is None else self.timeout_secs) or None
 
 
 class Doorway(NamedTuple):

@@ -12,7 +12,8 @@ from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
 from sightline.settings.config import FleetSettings, Settings
 from sightline.store import Store
-from sightline.verbs.list_outputs import ListRequest, find_buffers
+from sightline.verbs.list_outputs import find_buffers
+from sightline.verbs.requests import ListRequest
 from tests.fork_server import ForkServer
 from tests.store.doors.mcp.conftest import McpClient
 from tests.store.fleet.conftest import Hosts, keep_in, ship, show

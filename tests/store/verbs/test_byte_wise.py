@@ -7,7 +7,8 @@ import pytest
 
 from sightline.base.records import Buffer
 from sightline.capture.result import ResultBlock, capture_result
-from sightline.verbs.query import QueryRequest, query
+from sightline.verbs.query import query
+from sightline.verbs.requests import QueryRequest
 
 DATA = b'{"a": [1, 2, 3], "b": "text"}'
 

@@ -15,8 +15,9 @@ from sightline.store import Store
 from sightline.verbs import query as querying
 from sightline.verbs import read_output as reading
 from sightline.verbs.next_call import TOOLS, calls_in, cli_call
-from sightline.verbs.read_file import FileRequest, read_file
+from sightline.verbs.read_file import read_file
 from sightline.verbs.reply import Reply
+from sightline.verbs.requests import FileRequest
 
 MANY = "seq -f 'out line %g of a longer text' 1 3000"
 COMMANDS = {

@@ -8,7 +8,8 @@ import pytest
 
 from sightline.base.profile import load_profile
 from sightline.verbs.head_line import SMALL_BYTES, head_bytes
-from sightline.verbs.read_file import FileRequest, read_file
+from sightline.verbs.read_file import read_file
+from sightline.verbs.requests import FileRequest
 
 FAILING = (
     "seq -f 'step %g of many went well' 1 900; "

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from sightline.base.errors import AmbiguousRef
-from sightline.verbs.query import QueryRequest, query
+from sightline.verbs.query import query
+from sightline.verbs.requests import QueryRequest
 
 
 def marker_in(reply: Any) -> tuple[str, int, int]:

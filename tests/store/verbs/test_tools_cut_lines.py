@@ -20,7 +20,8 @@ from sightline.log.log_index import rebuild_views
 from sightline.store import Target
 from sightline.verbs import read_file as files
 from sightline.verbs.command_view import command_reply, ending_of
-from sightline.verbs.query import QueryRequest, query
+from sightline.verbs.query import query
+from sightline.verbs.requests import QueryRequest
 from sightline.verbs.result_view import result_reply
 
 Keep = Callable[..., Buffer]

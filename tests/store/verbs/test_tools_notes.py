@@ -7,8 +7,9 @@ import pytest
 from sightline.base.records import Note
 from sightline.log.notes import ANYONE, MAX_CHARACTERS, list_notes, send_note, write_note
 from sightline.store import Target
-from sightline.verbs.query import QueryRequest, query
+from sightline.verbs.query import query
 from sightline.verbs.reply import serialised_bytes
+from sightline.verbs.requests import QueryRequest
 
 HARD_LIMIT_BYTES = 65_536
 

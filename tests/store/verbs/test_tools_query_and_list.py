@@ -10,8 +10,9 @@ from sightline.log import retention
 from sightline.verbs import list_outputs as listing
 from sightline.verbs.delivery import deliver
 from sightline.verbs.head_line import render_text
-from sightline.verbs.query import QueryRequest, query
+from sightline.verbs.query import query
 from sightline.verbs.reply import Reply, state_in_words
+from sightline.verbs.requests import QueryRequest
 
 
 def _query(caller: Any, pipeline: str) -> Reply:

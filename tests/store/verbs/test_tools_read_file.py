@@ -11,9 +11,10 @@ from sightline.capture.file import FileNotReadable
 from sightline.settings.config import Settings
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store import Store
-from sightline.verbs.query import QueryRequest, query
-from sightline.verbs.read_file import FileRequest, read_file
+from sightline.verbs.query import query
+from sightline.verbs.read_file import read_file
 from sightline.verbs.reply import Reply
+from sightline.verbs.requests import FileRequest, QueryRequest
 
 
 def _read(caller: Any, path: object, first: int = 0, last: int = 0) -> Reply:

@@ -13,8 +13,9 @@ from sightline.base.records import Buffer
 from sightline.capture.result import ResultBlock, capture_result
 from sightline.shape.json.path import BadPath, NotFound
 from sightline.verbs import read_file as files
-from sightline.verbs.query import QueryRequest, query
+from sightline.verbs.query import query
 from sightline.verbs.reply import Reply
+from sightline.verbs.requests import QueryRequest
 from sightline.verbs.result_view import result_reply
 
 ROWS = [{"id": n, "name": f"Item {n}", "data": "X" * 30} for n in range(2000)]

@@ -14,7 +14,8 @@ from sightline.audit.line_spans import Spans, size
 from sightline.base.records import Buffer
 from sightline.verbs import read_file as files
 from sightline.verbs.command_view import command_reply, ending_of
-from sightline.verbs.query import QueryRequest, query
+from sightline.verbs.query import query
+from sightline.verbs.requests import QueryRequest
 from tests.examples import examples
 
 ROWS = 400

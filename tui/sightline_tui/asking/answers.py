@@ -23,6 +23,7 @@ from sightline.shape.segments import Segment
 from sightline.store import Reading, Target
 from sightline.verbs import query as query_verb
 from sightline.verbs import read_output as read_verb
+from sightline.verbs import requests
 from sightline.verbs.arguments import written_options
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
@@ -81,7 +82,7 @@ def bar_call(verb: str, **arguments: Any) -> str:
     if verb == query_verb.VERB:
         return str(arguments["pipeline"])
     if verb == read_verb.VERB:
-        options = written_options(read_verb.ReadRequest, arguments)
+        options = written_options(requests.ReadRequest, arguments)
         return " ".join([SHOW, arguments["ref"], *(_option_text(*one) for one in options)])
     return " ".join([verb, *map(str, arguments.values())])
 
@@ -127,7 +128,7 @@ def answer(asking: Asker, asked: PartQuestion | QueryQuestion, cancel: Cancel, s
     try:
         asking.local.obey_settings()
         reply = (
-            query_verb.query(asking, query_verb.QueryRequest(asked.text))
+            query_verb.query(asking, requests.QueryRequest(asked.text))
             if isinstance(asked, QueryQuestion)
             else read_verb.read_output(asking, asked.request)
         )
@@ -153,7 +154,7 @@ def whole_answer(asking: Asker, asked: QueryQuestion, cancel: Cancel) -> Answer:
     names = {path.encode(): ref.encode() for ref, path in _paths(asking, asked.text).items()}
     spool = AnswerSpool(store.root, names, cancel)
     try:
-        reply = query_verb.query(asking, query_verb.QueryRequest(asked.text, sink=spool.feed))
+        reply = query_verb.query(asking, requests.QueryRequest(asked.text, sink=spool.feed))
         if spool.full:
             reply.fields["note"] = f"the answer is larger than {spool.bytes:,} bytes: this is its beginning"
         reading = spool.ended(reply.text.encode(errors="surrogateescape"))
@@ -178,7 +179,7 @@ def _render(reply: Reply) -> tuple[Segment, ...]:
 
 def _call(asked: PartQuestion | QueryQuestion) -> tuple[str, dict[str, Any]]:
     if isinstance(asked, QueryQuestion):
-        return query_verb.VERB, query_verb.QueryRequest(asked.text).logged()
+        return query_verb.VERB, requests.QueryRequest(asked.text).logged()
     return read_verb.VERB, asked.request.logged()
 
 

@@ -16,7 +16,7 @@ from sightline.pipeline.query_words import QueryWord, split
 from sightline.shell_words.lexer import WORD, Token, lexed
 from sightline.store import Reading
 from sightline.verbs.arguments import FLAG, TEXT, WHOLE, Declared, arguments_of
-from sightline.verbs.read_output import ReadRequest
+from sightline.verbs.requests import ReadRequest
 from sightline_tui.common.places import is_place
 
 FORMS = (

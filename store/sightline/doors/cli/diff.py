@@ -6,8 +6,9 @@ from sightline.base.refs import are_of_two_hosts, format_ref
 from sightline.doors.cli.full_answer import FullAnswer
 from sightline.doors.terminal.arguments import YES_OR_NO, CommandParser, Namespace, add_store, command_parser
 from sightline.doors.terminal.output import Door
-from sightline.verbs.query import VERB, QueryRequest, query
+from sightline.verbs.query import VERB, query
 from sightline.verbs.reply import Reply
+from sightline.verbs.requests import QueryRequest
 
 
 def parser(name: str) -> CommandParser:

@@ -15,8 +15,9 @@ from sightline.light.late_imports import late_modules
 from sightline.log.views import Shows
 from sightline.shape.segments import Segment
 from sightline.verbs.delivery import deliver
-from sightline.verbs.list_outputs import VERB, ListRequest, as_data, find_buffers_and_reach, list_outputs
+from sightline.verbs.list_outputs import VERB, as_data, find_buffers_and_reach, list_outputs
 from sightline.verbs.reply import Reply
+from sightline.verbs.requests import ListRequest
 
 with late_modules(globals()):
     from sightline.audit import buffer_filter  # 30 ms: only the help names all words

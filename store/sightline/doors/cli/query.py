@@ -12,7 +12,8 @@ from sightline.doors.terminal.arguments import (
 )
 from sightline.doors.terminal.output import Door
 from sightline.pipeline.query_words import quoted
-from sightline.verbs.query import VERB, QueryRequest, query
+from sightline.verbs.query import VERB, query
+from sightline.verbs.requests import QueryRequest
 
 
 def parser(name: str) -> CommandParser:

@@ -6,7 +6,8 @@ from sightline.base.errors import BadRange
 from sightline.base.refs import parse_lines
 from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.terminal.output import Door
-from sightline.verbs.read_file import VERB, FileRequest, read_file
+from sightline.verbs.read_file import VERB, read_file
+from sightline.verbs.requests import FileRequest
 
 
 def parser(name: str) -> CommandParser:

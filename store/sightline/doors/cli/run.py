@@ -25,7 +25,8 @@ from sightline.store import Target
 from sightline.verbs.command_view import ending_of
 from sightline.verbs.delivery import deliver
 from sightline.verbs.reply import Reply, fault
-from sightline.verbs.run_command import VERB, Doorway, RunRequest, run_command
+from sightline.verbs.requests import RunRequest
+from sightline.verbs.run_command import VERB, Doorway, run_command
 
 with late_modules(globals()):
     from sightline.shape import summary

@@ -6,8 +6,9 @@ from sightline.doors.terminal.output import Door, print_json, write_err, write_o
 from sightline.doors.terminal.progress_line import ProgressLine, bar
 from sightline.log import retention
 from sightline.shape.summary import counted
-from sightline.verbs.list_outputs import ListRequest, find_buffers
+from sightline.verbs.list_outputs import find_buffers
 from sightline.verbs.printable_text import printable
+from sightline.verbs.requests import ListRequest
 from sightline.verbs.stored_secrets import StoredSecret, stored_secrets
 
 _ALL = 1 << 40  # outputs

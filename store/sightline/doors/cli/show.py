@@ -9,7 +9,8 @@ from sightline.doors.terminal.arguments import (
     request_of,
 )
 from sightline.doors.terminal.output import Door
-from sightline.verbs.read_output import VERB, ReadRequest, read_output
+from sightline.verbs.read_output import VERB, read_output
+from sightline.verbs.requests import ReadRequest
 
 
 def parser(name: str) -> CommandParser:

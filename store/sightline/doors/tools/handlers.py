@@ -30,7 +30,7 @@ from sightline.search.processes import Cancel
 from sightline.shape.budgets import ROOMY, Room
 from sightline.shape.segments import Segment
 from sightline.store import IndexFailed, Reading, Store
-from sightline.verbs import list_outputs, query, read_file, read_output, run_command
+from sightline.verbs import list_outputs, query, read_file, read_output, requests, run_command
 from sightline.verbs.asker import Asker, Calls
 from sightline.verbs.delivery import deliver
 from sightline.verbs.next_call import calls_in
@@ -303,7 +303,7 @@ def _run_command(invocation: Invocation, values: dict[str, Any]) -> Reply:
     doorway = run_command.Doorway(
         run=lambda capture: invocation.commands.run(capture, invocation.call), confine=invocation.confined
     )
-    return run_command.run_command(invocation.asking, run_command.RunRequest(**values), doorway)
+    return run_command.run_command(invocation.asking, requests.RunRequest(**values), doorway)
 
 
 def _read_file(invocation: Invocation, values: dict[str, Any]) -> Reply:
@@ -311,22 +311,22 @@ def _read_file(invocation: Invocation, values: dict[str, Any]) -> Reply:
     if not read_file.names_output(invocation.asking, path):
         path = invocation.confined(path)
     return read_file.read_file(
-        invocation.asking, read_file.FileRequest(**{**values, "path": path}, exact=bool(invocation.options.root))
+        invocation.asking, requests.FileRequest(**{**values, "path": path}, exact=bool(invocation.options.root))
     )
 
 
 def _read_output(invocation: Invocation, values: dict[str, Any]) -> Reply:
     if "wait" in values:
         values["wait"] = min(values["wait"], invocation.options.patience_secs)
-    return read_output.read_output(invocation.cancellable(), read_output.ReadRequest(**values))
+    return read_output.read_output(invocation.cancellable(), requests.ReadRequest(**values))
 
 
 def _query(invocation: Invocation, values: dict[str, Any]) -> Reply:
-    return query.query(invocation.cancellable(), query.QueryRequest(**values))
+    return query.query(invocation.cancellable(), requests.QueryRequest(**values))
 
 
 def _list_outputs(invocation: Invocation, values: dict[str, Any]) -> Reply:
-    return list_outputs.list_outputs(invocation.asking, list_outputs.ListRequest(**values))
+    return list_outputs.list_outputs(invocation.asking, requests.ListRequest(**values))
 
 
 _VERBS: dict[str, Callable[[Invocation, dict[str, Any]], Reply]] = {

@@ -16,10 +16,11 @@ from sightline.shape.segments import Segment
 from sightline.shape.summary import human_bytes
 from sightline.store import Reading, Target
 from sightline.verbs.asker import Asker
-from sightline.verbs.list_outputs import ListRequest, find_buffers
+from sightline.verbs.list_outputs import find_buffers
 from sightline.verbs.printable_text import printable
-from sightline.verbs.read_output import VERB, ReadRequest, read_output
+from sightline.verbs.read_output import VERB, read_output
 from sightline.verbs.reply import Reply, state_in_words
+from sightline.verbs.requests import ListRequest, ReadRequest
 
 BASE = "sightline://buffers/"
 TEMPLATES = (BASE + "{ref}", BASE + "{ref}{?from,to}")

@@ -7,12 +7,8 @@ from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any, Sequence
 from sightline.verbs.arguments import arguments_of
 from sightline.verbs.arguments import schema_of as properties_of
-from sightline.verbs.list_outputs import ListRequest
 from sightline.verbs.next_call import TOOLS
-from sightline.verbs.query import QueryRequest
-from sightline.verbs.read_file import FileRequest
-from sightline.verbs.read_output import ReadRequest
-from sightline.verbs.run_command import RunRequest
+from sightline.verbs.requests import FileRequest, ListRequest, QueryRequest, ReadRequest, RunRequest
 
 PATIENCE_SECONDS = 50.0
 """After so long a call for a command is answered with ``running``; clients wait no longer than 60 s."""

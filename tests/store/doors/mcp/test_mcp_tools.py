@@ -55,7 +55,7 @@ def test_the_two_tools_that_are_needed_first_are_always_loaded() -> None:
 
 def test_what_a_description_says_of_defaults_is_so() -> None:
     from sightline.base.profile import DEFAULT
-    from sightline.verbs.list_outputs import LIMIT
+    from sightline.verbs.requests import LIMIT
 
     said = {name: schema_of("read_output")["properties"][name]["description"] for name in ("limit", "ignore_case")}
     assert f"default {DEFAULT.reading.page_bytes}" in said["limit"]
