@@ -208,6 +208,13 @@ def test_each_format_is_hidden_and_what_is_around_it_stays(name: str) -> None:
     assert told.endswith(b" after\nnext\n")
 
 
+@each("name", EXAMPLES)
+@each("codec", ["utf-16-le", "utf-16-be"])
+def test_each_format_is_hidden_in_utf_16_as_in_ascii(name: str, codec: str) -> None:
+    line = b"before " + _made(*EXAMPLES[name]) + b" after\nnext\n"
+    assert hidden(line.decode().encode(codec)) == hidden(line).decode().encode(codec)
+
+
 @each("before", ["\\n", "\\t", "\\u000a", "\x1b[32m", "\x1b[m", '"', "=", "Bearer "])
 @each("name", ["github-token", "aws-access-key-id", "google-api-key", "npm-token", "json-web-token"])
 def test_what_an_escape_or_a_colour_ends_with_is_no_part_of_the_secret(name: str, before: str) -> None:
@@ -334,6 +341,13 @@ def test_each_kind_of_private_key_is_hidden_however_it_is_shown(key: bytes, show
     assert b"q0==" not in told
     assert told.endswith(after)
     assert hidden(data, tuple(range(0, len(data), 7))) == told
+
+
+@each("key", [KEY, ENCRYPTED, PGP])
+@each("codec", ["utf-16-le", "utf-16-be"])
+def test_a_private_key_in_utf_16_is_hidden(key: bytes, codec: str) -> None:
+    data = key + b"all is well()\nabcd" + b"efgh" * 8 + b"\n"
+    assert hidden(data.decode().encode(codec)) == hidden(data).decode().encode(codec)
 
 
 def test_a_key_of_putty_is_hidden() -> None:

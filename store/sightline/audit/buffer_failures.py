@@ -367,7 +367,7 @@ def _examine(store: Reading, buffer: Buffer) -> tuple[Failure, ...]:
     judgement = judgement_of(buffer)
     if judgement.why_not:
         return ()
-    with store.open(Target(buffer, "out")) as out, store.open(Target(buffer, "err")) as err:
+    with store.open_text(Target(buffer, "out")) as out, store.open_text(Target(buffer, "err")) as err:
         examination = Examination(out, err, buffer.command, judgement, MOST_HITS, store.rule_files)
         found, rests = [], list[Failure]()
         for stream, source in (("out", out), ("err", err)):

@@ -10,6 +10,7 @@ with late_names(globals()):
     from sightline.disk.index_filling import refill_index as refill_index
     from sightline.disk.pretty import open_pretty as open_pretty  # 4 ms, which only results need
     from sightline.disk.pretty import pretty_path as pretty_path
+    from sightline.disk.progress import with_progress as with_progress
     from sightline.disk.recording import Recording as Recording  # 1 ms, which whoever only reads does not need
     from sightline.disk.recording import new_buffer as new_buffer
     from sightline.disk.recording import reserve as reserve
@@ -34,7 +35,6 @@ with late_names(globals()):
     from sightline.disk.stream_files import open_merged as open_merged
     from sightline.disk.stream_files import open_stream as open_stream
     from sightline.disk.stream_files import stream_path as stream_path
-    from sightline.disk.stream_files import with_progress as with_progress
     from sightline.disk.tombstones import gone as gone
     from sightline.disk.tombstones import gone_names as gone_names
     from sightline.disk.tombstones import read_tombstone as read_tombstone

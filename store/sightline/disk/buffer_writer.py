@@ -15,6 +15,7 @@ from sightline.disk.line_index import CHECKPOINT_BYTES, Checkpoint, newlines_in,
 from sightline.disk.live import Marker
 from sightline.disk.order import STREAM_CODES, pack_arrival
 from sightline.disk.seals import seal_of
+from sightline.disk.utf16 import HEAD_BYTES, mime_of
 from sightline.light.library import suppress
 from sightline.light.typing_names import Callable
 
@@ -81,7 +82,8 @@ class StreamWriter:
             os.fchmod(self._fd, SEALED_MODE)
         if durable:
             os.fsync(self._fd)
-        info = StreamInfo(self.bytes, self.newlines + self._unterminated, self._hasher.hexdigest())
+        mime = mime_of(os.pread(self._fd, HEAD_BYTES, 0))
+        info = StreamInfo(self.bytes, self.newlines + self._unterminated, self._hasher.hexdigest(), mime)
         seal = seal_of(name, self._fd)
         if seal.bytes != self.bytes:  # a command had the running stream as a link, and wrote to it
             seal = seal._replace(bytes=self.bytes, altered=(seal.bytes, seal.mtime_ns))

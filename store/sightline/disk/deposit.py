@@ -15,6 +15,7 @@ from sightline.disk.errors import store_failed
 from sightline.disk.layout import META, Layout
 from sightline.disk.meta import encode_buffer
 from sightline.disk.order import STREAM_CODES, pack_arrival
+from sightline.disk.progress import decoded_record
 from sightline.disk.recording import sealed_record
 from sightline.disk.seals import seal_of
 from sightline.light.typing_names import TYPE_CHECKING
@@ -119,6 +120,7 @@ class Deposit:
                 lines=lines or {},
                 redacted=self._redaction.count if self._redaction else 0,
             )
+            self.buffer = decoded_record(self._layout, self.buffer)
             self._write(META, encode_buffer(self.buffer))
             if self._durable:
                 sync_folder(self._layout.folder(self.name))

@@ -119,9 +119,9 @@ class Layout:
         return f"{self.buffers}/{name}/{stream}"
 
     def pretty(self, name: str, stream: str) -> str:
-        """Return the path of the lines of a JSON block: ``pretty``, for further blocks ``pretty.N``."""
+        """Return the path of the lines of JSON or UTF-16: ``pretty``, for further streams ``pretty.N`` or ``.err``."""
         number = stream.removeprefix("part.")
-        return self.stream(name, "pretty" if number == "0" else f"pretty.{number}")
+        return self.stream(name, "pretty" if number in ("0", "out") else f"pretty.{number}")
 
     def meta(self, name: str) -> str:
         """Return the path of a buffer's ``meta.json``."""

@@ -239,20 +239,20 @@ class Reading(Protocol, Generic[Local]):
         """Open both streams of a buffer in order of arrival. Raises what `open` raises."""
 
     def pretty_facts(self, target: Target) -> "Facts | None":
-        """Return the facts of a result block's pretty form; None for a stream whose lines are those of its bytes."""
-        if target.buffer.kind != "tool":
+        """Return the facts of the pretty form of JSON or UTF-16; None if a stream's lines are those of its bytes."""
+        if not target.buffer.stream(target.stream).mime:
             return None
-        from sightline.disk.pretty import facts_of  # 4 ms, which only results need
+        from sightline.disk.pretty import facts_of  # 4 ms, which only results and UTF-16 need
 
         return facts_of(target.buffer, target.stream)
 
     def open_text(self, target: Target) -> "StreamReader":
-        """Open a stream for reading by lines: as `open`, but for a result's JSON block in its pretty form."""
+        """Open a stream for reading by lines: as `open`, but a result's JSON block, and UTF-16, in its pretty form."""
         facts = self.pretty_facts(target)
         return self.open(target) if facts is None else self.open_pretty(target, facts)
 
     def open_pretty(self, target: Target, facts: "Facts") -> "StreamReader":
-        """Open the pretty form of a result's block. Raises what `open` raises."""
+        """Open the pretty form of a stream. Raises what `open` raises."""
 
     def local_copy(self, target: Target, *, raw: bool = False) -> str:
         """Return a file on this machine with the lines of `open_text`, or the raw bytes of `open`, for programs that

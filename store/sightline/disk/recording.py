@@ -13,6 +13,7 @@ from sightline.disk.errors import is_busy, store_failed
 from sightline.disk.index import Index, IndexChange
 from sightline.disk.layout import Layout
 from sightline.disk.meta import write_meta
+from sightline.disk.progress import decoded_record
 from sightline.disk.sharing import share_streams
 from sightline.disk.sqlite import sqlite3
 from sightline.light.typing_names import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping
@@ -216,6 +217,7 @@ class Recording:
             lines=lines or {},
             redacted=self.redaction.count if self.redaction else 0,
         )
+        self.buffer = decoded_record(self._layout, self.buffer)
         try:
             [self.buffer] = share_streams(self._layout, self._index, [self.buffer])
             if self._puts_later():
@@ -320,7 +322,7 @@ def sealed_record(
         state="sealed",
         note=joined_notes(note, f"redacted: {redacted:,}" if redacted else ""),
         streams={
-            name: info._replace(mime=mimes.get(name, ""), lines=lines.get(name, info.lines))
+            name: info._replace(mime=mimes.get(name, info.mime), lines=lines.get(name, info.lines))
             for name, info in streams.items()
         },
     )

@@ -15,9 +15,10 @@ from sightline.disk.layout import CONTENT_NAME_ENDING, DERIVED, SEALED_MODE, Lay
 from sightline.disk.line_index import count_newlines
 from sightline.disk.live import marker_names, take_dead, writer_alive
 from sightline.disk.meta import read_meta, rewrite_meta
-from sightline.disk.order import RECORD_BYTES, pack_arrival, read_arrivals
+from sightline.disk.order import RECORD_BYTES, STREAM_CODES, pack_arrival, read_arrivals
+from sightline.disk.progress import decoded_record, with_progress
 from sightline.disk.seals import seal_of
-from sightline.disk.stream_files import with_progress
+from sightline.disk.utf16 import HEAD_BYTES, mime_of
 from sightline.light.library import suppress
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any
@@ -199,6 +200,7 @@ def close_interrupted(layout: Layout, buffer: Buffer) -> Buffer:
             info, seal = sealed_file(layout.stream(buffer.name, file), file)
             seals.append(seal._replace(sha256=info.sha256))
     buffer = buffer._replace(state="interrupted", ended=ended, streams=streams, seals=written_seals(seals))
+    buffer = decoded_record(layout, buffer)
     rewrite_meta(layout, buffer)
     return buffer
 
@@ -220,7 +222,8 @@ def sealed_file(path: str, name: str) -> tuple[StreamInfo, Seal]:
         seal = seal._replace(bytes=size)  # so that a file with more is altered
         newlines = count_newlines(fd, 0, size)
         unterminated = bool(size) and os.pread(fd, 1, size - 1) != b"\n"
-        return StreamInfo(size, newlines + unterminated, hash_file(fd, size)), seal
+        mime = mime_of(os.pread(fd, HEAD_BYTES, 0)) if name in STREAM_CODES else ""
+        return StreamInfo(size, newlines + unterminated, hash_file(fd, size), mime), seal
     finally:
         os.close(fd)
 

@@ -9,7 +9,7 @@ from sightline.base.refs import Ref, format_ref
 from sightline.disk.index import Index
 from sightline.disk.layout import Layout
 from sightline.disk.meta import read_meta
-from sightline.disk.stream_files import with_progress
+from sightline.disk.progress import with_progress
 from sightline.disk.tombstones import LIST_HINT, gone
 from sightline.light.typing_names import Callable
 

@@ -6,7 +6,7 @@ import os
 from sightline.base import refs
 from sightline.base.errors import StoreFailed
 from sightline.base.private_files import open_stored, refuse_all_but_file, refuse_link, remove_file
-from sightline.base.records import Buffer, StreamInfo
+from sightline.base.records import Buffer
 from sightline.disk.errors import cause_of
 from sightline.disk.layout import CONTENT_NAME_ENDING, DERIVED, SEALED_MODE, Layout
 from sightline.disk.line_index import Checkpoints, StreamIndex
@@ -158,15 +158,3 @@ def take_bytes(layout: Layout, buffer: Buffer, *, at_least: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     for path, _ in found:
         remove_file(path)
-
-
-def with_progress(layout: Layout, buffer: Buffer) -> Buffer:
-    """Return the record with the present facts of its streams, if it is still running."""
-    if buffer.state != "running":
-        return buffer
-    streams = dict(buffer.streams)
-    for stream in STREAM_CODES:
-        with open_stream(layout, buffer, stream) as reader:
-            if reader.byte_count:
-                streams[stream] = StreamInfo(reader.byte_count, reader.line_count)
-    return buffer._replace(streams=streams)

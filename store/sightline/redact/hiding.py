@@ -5,15 +5,18 @@ overlapping windows of that size: a secret that takes at most OVERLAP_BYTES with
 wherever it lies.
 """
 
+import re
+
 from sightline.light.typing_names import Any
 from sightline.redact import keys
-from sightline.redact.rules import Match, SecretRules, Spans, across, load_rules, marker, spans_of
+from sightline.redact.rules import Match, SecretRules, Spans, across, load_rules, marker, spans_of, wide
 
 LINE_BYTES = 1 << 16
 OVERLAP_BYTES = 1 << 14
 _BEHIND_BYTES = 1 << 10  # passed on already, for rules that look back
 
 _LEAST_KEY_BYTES = 4  # fewer are not base64
+_WIDE_LINE = re.compile(rb"(\0?)((?:[\t\r -~]\0)+[\t\r -~]?)")  # of UTF-16, as far as it stands between newlines
 
 
 class StreamHider:
@@ -114,11 +117,15 @@ class StreamHider:
         """Return whether the next line belongs to a private key, by this part of a line and what came before."""
         if not self._hides_keys:
             return False
+        part = part.replace(b"\0", b"")  # of UTF-16
         begun = keys.begins(part)
         return (begun >= 0 or self._key_begun) and keys.end(part, max(begun, 0)) < 0
 
     def _of_key(self, line: bytes) -> bytes:
         """Return a line after a private key's beginning, hidden unless it cannot belong to the key."""
+        if b"\0" in line and (parts := _WIDE_LINE.fullmatch(line)):
+            hidden = self._of_key(parts[2].replace(b"\0", b""))
+            return b"".join((parts[1], wide(hidden)[: 2 * len(hidden) - len(parts[2]) % 2]))
         end = keys.end(line)
         if end < 0 and (span := keys.part_of_line(line)):
             self.count += not self._key_counted
@@ -145,7 +152,7 @@ class StreamHider:
         pieces: list[bytes] = []
         at = begin
         for start, end, name in spans:
-            pieces += (line[at:start], marker(name))
+            pieces += (line[at:start], marker(name, line[start:end]))
             at = end
         return b"".join((*pieces, line[at:]))
 

@@ -7,6 +7,7 @@ from sightline.redact.escapes import without_escapes
 NAME = b"private-key"
 SIGNS = (b"PRIVATE", b"Private-Lines: ")
 """Each line that begins a key contains one of these."""
+_WIDE_SIGNS = tuple(b"\0".join(sign[at : at + 1] for at in range(len(sign))) for sign in SIGNS)
 
 CHARACTERS = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+/="
 _LETTERS = rb"[0-9A-Za-z+/=]"
@@ -50,8 +51,8 @@ _HEADER = re.compile(rb".{0,200}\b" + _NAMES + rb".{0,400}|" + _BEFORE + rb"(?:\
 
 
 def may_begin(text: bytes) -> bool:
-    """Return whether a key may begin in a text; False is certain."""
-    return any(sign in text for sign in SIGNS)
+    """Return whether a key may begin in a text, or in one in UTF-16; False is certain."""
+    return any(sign in text for sign in SIGNS) or (b"\0" in text and any(sign in text for sign in _WIDE_SIGNS))
 
 
 def begins(text: bytes) -> int:

@@ -156,6 +156,9 @@ class SecretRule:
         return self._looks is None or self._looks(match[self.pattern.groups and 1])
 
 
+_WIDE = re.compile(rb"(?:[\t\n\r -~]\0){4,}[\t\n\r -~]?")
+
+
 class Match(NamedTuple):
     """A secret in a line.
 
@@ -191,6 +194,8 @@ class SecretRules:
         found = list(self._found(text, look))
         if plain := without_escapes(text):
             found += self._joined(plain, look)
+        if b"\0" in text:
+            found += self._wide(text, look)
         return sorted(
             Match(max(min(named, start), begin), max(start, begin), end, rule)
             for named, start, end, rule in found
@@ -202,6 +207,13 @@ class SecretRules:
         for named, start, end, rule in self._found(plain.text, 0):
             if start < end and (origin := plain.origin(min(named, start))) >= look:
                 yield (origin, *plain.span(start, end), rule)
+
+    def _wide(self, text: bytes, look: int) -> Iterator[tuple[int, int, int, bytes]]:
+        """Yield the secrets of what is ASCII in UTF-16, of either byte order and wherever it stands."""
+        for run in _WIDE.finditer(text, look):
+            for named, start, end, rule in self.matches(run[0][::2]):
+                at = run.start()
+                yield at + 2 * named, at + 2 * start, min(at + 2 * end, run.end()), rule
 
     def _found(self, text: bytes, look: int) -> Iterator[tuple[int, int, int, bytes]]:
         plan = self._plan_for(text)
@@ -314,9 +326,15 @@ def _without_markers(spans: Spans, line: bytes) -> Spans:
     return left
 
 
-def marker(name: bytes) -> bytes:
-    """Return what replaces a secret; it is the same within JSON."""
-    return b"[redacted: " + name + b"]"
+def marker(name: bytes, secret: bytes = b"") -> bytes:
+    """Return what replaces a secret; it is the same within JSON, and UTF-16 in UTF-16."""
+    text = b"[redacted: " + name + b"]"
+    return text if secret[1:2] != b"\0" else wide(text)[: 2 * len(text) - len(secret) % 2]
+
+
+def wide(text: bytes) -> bytes:
+    """Return ASCII as UTF-16, little-endian."""
+    return text.decode("latin-1").encode("utf-16-le")
 
 
 @cache

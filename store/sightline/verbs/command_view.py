@@ -96,7 +96,7 @@ def command_reply(
         more: further fields, such as warning or note.
     """
     store, profile = asking.store, asking.profile
-    with store.open(Target(buffer, "out")) as raw_out, store.open(Target(buffer, "err")) as raw_err:
+    with store.open_text(Target(buffer, "out")) as raw_out, store.open_text(Target(buffer, "err")) as raw_err:
         out, err = clean(raw_out, profile), clean(raw_err, profile)
         if only:
             out, err = (out, memory_stream.BytesSource(b"")) if only == "out" else (memory_stream.BytesSource(b""), err)

@@ -46,7 +46,7 @@ def file_reply(asking: Asker, target: Target, called: Called, verbosity: str = "
         called: the call.
         verbosity: ``auto``, which is ``normal`` here, or a mode.
     """
-    with asking.store.open(target) as source:
+    with asking.store.open_text(target) as source:
         return reply_from(source, asking, target, called, verbosity)
 
 

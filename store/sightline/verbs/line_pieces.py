@@ -98,6 +98,9 @@ class _BothStreams:
 @contextlib.contextmanager
 def open_lines(store: Reading, target: Target, profile: Profile = DEFAULT) -> Iterator[PageLines]:
     """Open the lines that a target names, as they are now, for reading by a profile's rule."""
+    only, *others = target.buffer.streams or ("out",)
+    if target.stream == "all" and not others and store.pretty_facts(target._replace(stream=only)):
+        target = target._replace(stream=only)
     if target.stream == "all":
         both = _BothStreams(store, target, profile)
         with contextlib.closing(both):

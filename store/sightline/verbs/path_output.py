@@ -10,7 +10,7 @@ from sightline.log.views import Shows, Traced, parts_of, shown_of
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.clean import clean_text
 from sightline.shape.json.path import FoundValue, find, parse_path
-from sightline.shape.json.pretty import pretty, pretty_size, raw_size
+from sightline.shape.json.pretty import pretty, raw_size
 from sightline.shape.json.sample import line_numbers
 from sightline.shape.json.sampling import Sampling
 from sightline.shape.json.scanner import NotJson, Scanner
@@ -202,11 +202,12 @@ _MOST_PRETTY_BYTES = 64 << 20
 
 def pretty_lines(store: Reading, target: Target, start: int, end: int) -> Traced:
     """Return the lines that the bytes from start to before end stand for, and those that they show in part."""
-    if end > _MOST_PRETTY_BYTES or start >= end:
+    facts = store.pretty_facts(target)
+    if facts is None or end > _MOST_PRETTY_BYTES or start >= end:
         return Traced()
     with store.open(target) as source:
         is_end = end == source.byte_count
-        first, last = (pretty_size(_chunks(source, place)) for place in (start, end))
+        first, last = (facts.beginning_size(_chunks(source, place)) for place in (start, end))
     with store.open_text(target) as made:
         last = made.byte_count if is_end else min(last, made.byte_count)
         if first >= last:

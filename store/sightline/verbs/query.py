@@ -112,7 +112,7 @@ def _parsed(asking: Asker, text: str) -> Question:
 
     pipeline = parse(text, resolve)
     question = Question(pipeline, {ref: targets[ref] for ref in pipeline.refs})
-    if all(target.buffer.kind != "tool" for target in question.targets.values()):
+    if all(asking.store.pretty_facts(target) is None for target in question.targets.values()):
         return question
     as_bytes = byte_wise.reads_bytes([(stage.program, stage.words[1:]) for stage in pipeline.stages])
     stages = [

@@ -60,7 +60,7 @@ def read_file(asking: Asker, request: FileRequest) -> Reply:
         return unkept_file(asking.local, fd, path, request.start_line, last, error, verb=VERB, request=request.logged())
     target = Target(buffer, "out", request.start_line or (1 if request.end_line else 0), last)
     called = Called(VERB, request.logged())
-    with asking.store.open(target) as source:
+    with asking.store.open_text(target) as source:
         if target.first and not is_binary(source):
             return _part(source, asking, target, request, called)
         return reply_from(source, asking, target, called)

@@ -204,7 +204,8 @@ def _line_page(asking: Asker, target: Target, request: ReadRequest, more: dict[s
 def clipping_fields(asking: Asker, line: Segment) -> dict[str, Any]:
     """Return the fields about a line that was cut in its middle, with the call that reads it by bytes."""
     target = asking.store.resolve(line.ref)
-    if asking.store.pretty_facts(target):  # its lines are not those of the bytes
+    facts = asking.store.pretty_facts(target)
+    if facts and facts.is_json:  # its lines are not those of the bytes
         return {"truncated": True, "hint": f"line {line.first} is larger than a page; a JSON path leads to its value"}
     with asking.store.open(target) as source:
         start = source.offset_of_line(line.first)

@@ -135,7 +135,9 @@ def substitute_words(argv: Sequence[str], resolve: Callable[[str], Target]) -> S
 
 
 def _ref_word(target: Target, only_read: bool, is_raw: bool) -> RefWord:
-    return RefWord(target, only_read, is_raw and target.buffer.kind == "tool")  # all others have one form
+    return RefWord(
+        target, only_read, is_raw and bool(target.buffer.stream(target.stream).mime)
+    )  # all others have one form
 
 
 def _target(text: str, operator: str, resolve: Callable[[str], Target]) -> Target:

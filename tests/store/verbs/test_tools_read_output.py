@@ -529,3 +529,18 @@ def test_a_search_never_exceeds_the_hard_limit(agent: Any) -> None:
     assert reply.fields["matches_shown"] == reply.text.count("long") > 100
     assert len(agent.told.encode()) <= HARD_LIMIT_BYTES
     assert serialised_bytes(reply.fields, reply.text) <= HARD_LIMIT_BYTES
+
+
+def test_utf_16_is_shown_searched_and_paged_as_text_and_the_head_says_so(agent: Any, keep: Keep) -> None:
+    lines = [f"Zeile {number}: schön\r" for number in range(2000)]
+    lines[900] = "error CS0103: der Name fehlt\r"
+    ref = keep(("\n".join(lines) + "\n").encode("utf-16"))
+    view = agent.read(ref, verbosity="normal")
+    assert "note='UTF-16, shown decoded'" in agent.told or 'note="UTF-16, shown decoded"' in agent.told
+    assert view.text.startswith("Zeile 0: schön\n")
+    assert agent.read(ref, lines="901").text.strip() == "error CS0103: der Name fehlt"
+    assert "901" in agent.read(ref, search="CS0103").text
+    page = agent.read(ref, offset=0, limit=400)
+    assert page.fields["bytes"] == [0, 400]
+    assert page.find_shown is not None
+    assert page.find_shown().shown[0].first == 1

@@ -65,7 +65,7 @@ def counted(
         if buffer.kind != "cmd" or buffer.state not in ("sealed", "interrupted") or buffer.bytes > EXAMINED_BYTES:
             return None
         try:
-            with store.open(Target(buffer, "out")) as out, store.open(Target(buffer, "err")) as err:
+            with store.open_text(Target(buffer, "out")) as out, store.open_text(Target(buffer, "err")) as err:
                 examined = Examination(out, err, buffer.command, added=store.rule_files)
                 kept = dumps(counts_in(examined, (out, err), kind, hides=hides, among=among))
         except SightlineError:
@@ -199,7 +199,7 @@ def all_lines(store: Reading, buffer: Buffer) -> list[str]:
     if buffer.bytes > EXAMINED_BYTES:
         return []
     try:
-        with store.open(Target(buffer, "out")) as out, store.open(Target(buffer, "err")) as err:
+        with store.open_text(Target(buffer, "out")) as out, store.open_text(Target(buffer, "err")) as err:
             return [line for one in (out, err) for line in _last_lines(one, EXAMINED_BYTES)]
     except SightlineError:
         return []
@@ -208,7 +208,7 @@ def all_lines(store: Reading, buffer: Buffer) -> list[str]:
 def first_and_last_lines(store: Reading, buffer: Buffer) -> list[str]:
     """Return the lines at both ends of both streams, without what a runner of tasks puts before them."""
     try:
-        with store.open(Target(buffer, "out")) as out, store.open(Target(buffer, "err")) as err:
+        with store.open_text(Target(buffer, "out")) as out, store.open_text(Target(buffer, "err")) as err:
             begins = [bytes(one.read(0, min(one.byte_count, _MISUSED_BYTES))) for one in (out, err)]
             ends = [_last_lines(one)[-_END_LINES:] for one in (out, err)]
     except SightlineError:

@@ -299,7 +299,7 @@ def _echoed(store: Reading, buffer: Buffer) -> list[NamedCheck]:
     kept = store.index.derived(buffer.name, _ECHOES)
     if kept is None:
         try:
-            with store.open(Target(buffer, "out")) as out, store.open(Target(buffer, "err")) as err:
+            with store.open_text(Target(buffer, "out")) as out, store.open_text(Target(buffer, "err")) as err:
                 texts = [bytes(one.read(0, min(one.byte_count, EXAMINED_BYTES))) for one in (out, err)]
         except SightlineError:
             return []

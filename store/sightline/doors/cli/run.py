@@ -163,5 +163,5 @@ def _question(reply: Reply) -> tuple[Segment, ...]:
 
 
 def _summary(door: Door, buffer: Buffer) -> str:
-    with door.local.open(Target(buffer, "out")) as out, door.local.open(Target(buffer, "err")) as err:
+    with door.local.open_text(Target(buffer, "out")) as out, door.local.open_text(Target(buffer, "err")) as err:
         return summary.summary(out, err, **ending_of(buffer)._asdict())

@@ -157,7 +157,8 @@ def _limits(store: Store, derived: int) -> Iterator[CheckResult]:
         yield CheckResult("note", clock)
     if derived:
         yield CheckResult(
-            "note", f"{human_bytes(derived)} of files that can be made again (both streams in order, JSON in lines)"
+            "note",
+            f"{human_bytes(derived)} of files that can be made again (both streams in order, JSON in lines, UTF-8)",
         )
 
 

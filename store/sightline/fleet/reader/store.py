@@ -44,7 +44,6 @@ from sightline.log.log import NO_HASH
 from sightline.log.notes import MAX_CHARACTERS
 from sightline.log.retention import blank_shown
 from sightline.settings.config import Settings
-from sightline.shape.json.pretty import pretty
 from sightline.shape.summary import human_seconds
 from sightline.store import Narrowed, Narrowing, Place, Reading, StatedAlarm, Store, Target, ToExamine
 
@@ -631,11 +630,13 @@ class SharedStore(Reading):
         return fd
 
     def open_pretty(self, target: Target, facts: Facts) -> StreamReader:
-        """Open the pretty form, which is made here and kept."""
+        """Open the pretty form, which is made here and kept; of a running stream, its bytes."""
+        if not facts.sha256:
+            return self.open(target)
         return StreamReader(open_private(self._pretty(target, facts), os.O_RDONLY), target.ref)
 
     def _pretty(self, target: Target, facts: Facts) -> str:
-        return self._cache.file(facts.sha256, lambda: pretty(self._whole(target)), f"{target.ref} in lines")
+        return self._cache.file(facts.sha256, lambda: facts.made_of(self._whole(target)), f"{target.ref} in lines")
 
     def _whole(self, target: Target) -> Iterator[bytes]:
         with self.open(target) as reader:

@@ -1,0 +1,29 @@
+"""Says how many lines the streams of a capture have: those of a running one, and those of text in UTF-16."""
+
+from sightline.base.records import Buffer, StreamInfo
+from sightline.disk.layout import Layout
+from sightline.disk.order import STREAM_CODES
+from sightline.disk.stream_files import open_stream
+from sightline.disk.utf16 import HEAD_BYTES, MIME, mime_of
+
+
+def with_progress(layout: Layout, buffer: Buffer) -> Buffer:
+    """Return the record with the present facts of its streams, if it is still running."""
+    if buffer.state != "running":
+        return buffer
+    streams = dict(buffer.streams)
+    for stream in STREAM_CODES:
+        with open_stream(layout, buffer, stream) as reader:
+            if reader.byte_count:
+                mime = mime_of(reader.read(0, HEAD_BYTES))
+                streams[stream] = StreamInfo(reader.byte_count, reader.line_count, mime=mime)
+    return decoded_record(layout, buffer._replace(streams=streams))
+
+
+def decoded_record(layout: Layout, buffer: Buffer) -> Buffer:
+    """Return the record with the lines of streams in UTF-16 as they are decoded."""
+    if not any(info.mime.startswith(MIME) for info in buffer.streams.values()):
+        return buffer
+    from sightline.disk.pretty import with_text  # 4 ms, which few outputs need
+
+    return with_text(layout, buffer)
