@@ -84,7 +84,7 @@ LEGEND = (
     ("█ ▓ ▚ ░", "replay: shown now; before; in part; never"),
     ("━ ─ ◂", "replay: steps so far, and still to come"),
     ("▁…█", "how much came in each stretch of time"),
-    ("○ ◔ ●", "a note that is kept; waits for an agent; has reached it"),
+    ("○ ◔ ●", "a note: kept; waiting; delivered"),
     ("◉", "the name of the screen"),
 )
 """What the signs mean, by the signs; every sign on a screen stands here."""

@@ -34,6 +34,7 @@ with ``type``, ``uuid``, ``timestamp``, ``sessionId``, ``cwd``, ``version``; hel
 import os
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from sightline.base.records import READ_LATER, Gap, joined_notes
 from sightline.harnesses.claude_code import HARNESS, code_in, notices_in, output_file, text_read, use_of_notice
@@ -113,11 +114,9 @@ _BACKGROUND = re.compile(
     r"(?:\.[^\n]{0,80}? written to: ([^\n]+?\.output))?"
 )
 _OUTPUT = re.compile(r"[\\/]tasks[\\/]([\w-]{1,120})\.output\b")
-_READ = re.compile(
-    r"\b(?:cat|tail|head|sed|awk|e?grep|rg|less|Get-Content|gc|type|Select-String)\b"
-    r"(?![^|;&\n]*\s-[a-zA-Z]*q)[^|;&\n]*[\\/]tasks[\\/]([\w-]{1,120})\.output\b",
-    re.IGNORECASE,
-)
+_READER = re.compile(r"\b(?:cat|tail|head|sed|awk|e?grep|rg|less|Get-Content|gc|type|Select-String)\b", re.IGNORECASE)
+_QUIET = re.compile(r"\s-[a-zA-Z]*q")
+_OUTPUTS_READ = 20  # places of such files in a command line that are looked at
 _LOOKS = ("TaskOutput", "BashOutput")
 """Tools that show what a command in the background has written."""
 
@@ -460,8 +459,7 @@ class Parser:
     def _read(self, call: ToolCall, arguments: dict[str, Any]) -> Iterator[ToolCall]:
         """Yield a call, which may read the file of a command in the background, after this command if it has ended."""
         whole = _OUTPUT.search(call.command) if call.kind == "file" else None
-        found = whole or _READ.search(call.command)
-        task = found[1] if found else ""
+        task = whole[1] if whole else _task_read(call.command)
         if whole and not call.partial and task in self._going:
             self._going[task] = self._going[task]._replace(output=call.text)
         if task in self._lost:
@@ -770,3 +768,13 @@ def _place(path: str) -> tuple[str, str]:
         at = len(parts) - 1 - parts[::-1].index("subagents")
         return os.sep.join(parts[: at - 1]) or os.sep, parts[at - 1]
     return folder, name.removesuffix(".jsonl")
+
+
+def _task_read(command: str) -> str:
+    """Return the task whose output a command line prints, as far as it was there; empty if it prints none."""
+    for found in islice(_OUTPUT.finditer(command), _OUTPUTS_READ):
+        begin = max(command.rfind(end, 0, found.start()) for end in "|;&\n") + 1
+        before = command[begin : found.end()]
+        if _READER.search(before) and not _QUIET.search(before):
+            return found[1]
+    return ""

@@ -66,7 +66,9 @@ class Viewed(NamedTuple):
         texts = (text for segment in self.shaped.segments if not segment.ref for text in segment.text.split("\n"))
         found = (_LEFT_OUT.fullmatch(text) for text in texts)
         mine = [one for one in found if one and (one["ref"] or (ERR if one["err"] else OUT)) == ref]
-        return [_span(one["long"] or one["short"]) for one in mine]
+        spans = [_span(one["long"] or one["short"]) for one in mine]
+        by_path = f": {ref} $" in self.body and self.out.line_count == 1  # of JSON on one line
+        return spans or ([(1, 1)] if by_path and ref == OUT and not self.spans(ref) else [])
 
 
 def check(viewed: Viewed) -> None:
@@ -99,7 +101,7 @@ def check_lines(viewed: Viewed) -> None:
         for text in segment.text.split("\n")
     }
     for line in viewed.body.split("\n"):
-        if line in known or re.fullmatch(MARKER, line):
+        if line in known or re.fullmatch(MARKER, line) or re.fullmatch(CLIPPED, line):  # all of a line may be cut
             continue
         assert line in parts
         cut = re.search(CLIPPED, line)

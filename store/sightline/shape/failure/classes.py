@@ -191,7 +191,10 @@ CLASSES = (
             r"|\bdeadline exceeded\b|\bquota exceeded\b|\bterminated by\b|\bdenied\b)",
         ),
         ("differ", rf"{_NO_WARNING}\b(?:differs?|differing|differences? (?:in|between|at|found))\b"),
-        ("requested |required |needs |wants ", r"\b(?:requested|required|needs|wants) (?:(?!\bbut\b).)*\bbut\b"),
+        (
+            "requested |required |needs |wants ",
+            r"\b(?:requested|required|needs|wants) (?:(?!\b(?:requested|required|needs|wants) ).)*\bbut\b",
+        ),
         ("went wrong|out of memory|corrupt", r"\bwent wrong\b|\bout of memory\b|\bcorrupt(?:ed|ion)?\b"),
         ("expected", r"\bexpected\b(?:(?!\bexpected\b).)*\b(?:got|but|found|actual|received)\b"),
         ("expected|actual|received", r"^\s*(?:expected|actual|received)\b.*:"),
