@@ -10,6 +10,7 @@ from sightline.base.records import Buffer, IndexedView, Note, Session, View, wri
 from sightline.disk.database import Database
 from sightline.disk.errors import is_busy
 from sightline.disk.log_rows import SESSION_COLUMNS, ViewRow, record_of
+from sightline.disk.request_rows import RequestRows
 from sightline.disk.rows import COLUMNS, Row, Rows
 from sightline.disk.sqlite import sqlite3
 from sightline.light.json_text import dumps, encoder
@@ -85,6 +86,7 @@ class Index(Rows):
     Attributes:
         unwritable: why nothing can be written to it; empty if it can.
         identity: which file it is; None for a database in memory.
+        requests: statements on requests to models.
         compared: when the audit files were last compared with it, by the monotonic clock.
     """
 
@@ -92,6 +94,7 @@ class Index(Rows):
         super().__init__(database)
         self.unwritable = database.unwritable
         self.identity = database.identity
+        self.requests = RequestRows(database)
         self.compared = float("-inf")
         self._was_busy = False
 
@@ -143,6 +146,7 @@ class Index(Rows):
         self.logs()
         self.notes(buffer="")
         self.derived("", "")
+        self.requests.known([""])
         self._db.rows("SELECT token, request, session, created FROM acks LIMIT 0")
 
     def close(self) -> None:

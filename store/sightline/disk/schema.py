@@ -4,7 +4,7 @@ An older version goes on using an index that a newer one has migrated. So a step
 with a default; triggers keep their meaning. Any other change needs a file of another name.
 """
 
-VERSION = 8
+VERSION = 9
 TRIGGERS = 10
 
 CREATE = """
@@ -239,7 +239,27 @@ INSERT INTO verdicts (buffer, judged) SELECT DISTINCT buffer, {_IN_DOUBT} FROM v
 INSERT INTO replies {_REPLY} WHERE json_valid(record);
 """  # noqa: S608 - names of ours
 
-CREATE += _AUDIT + _LOGS + _EVICTABLE + _PARTIAL + _PROJECT + _SEALS + _VERDICTS
+_REQUESTS = """
+CREATE TABLE requests (
+    id TEXT PRIMARY KEY,
+    session TEXT NOT NULL,
+    time REAL NOT NULL,
+    model TEXT,
+    fresh INTEGER,
+    cache_read INTEGER,
+    cache_write INTEGER,
+    cache_write_1h INTEGER,
+    output INTEGER,
+    reasoning INTEGER,
+    computed TEXT NOT NULL,
+    at_least TEXT NOT NULL,
+    tier TEXT NOT NULL,
+    own_price REAL
+) WITHOUT ROWID;
+"""
+"""The tokens of requests to models; NULL is not stated. A row without a model was blanked, and keeps its id."""
+
+CREATE += _AUDIT + _LOGS + _EVICTABLE + _PARTIAL + _PROJECT + _SEALS + _VERDICTS + _REQUESTS
 
 _TITLES = """
 ALTER TABLE sessions ADD COLUMN title TEXT NOT NULL DEFAULT '';
@@ -266,5 +286,6 @@ MIGRATIONS = {
     5: _PROJECT,
     6: _SEALS,
     7: _VERDICTS + _KNOWN_VERDICTS,
+    8: _REQUESTS,
 }
 """By version N, the script that leads to N + 1."""

@@ -38,6 +38,7 @@ from itertools import islice
 
 from sightline.base.records import READ_LATER, Gap, joined_notes
 from sightline.harnesses.claude_code import HARNESS, code_in, notices_in, output_file, text_read, use_of_notice
+from sightline.harnesses.claude_code_usage import UsageReader
 from sightline.harnesses.tool_call import (
     Beside,
     CallSession,
@@ -63,6 +64,7 @@ from sightline.harnesses.transcript import (
     KeptText,
     Lineage,
     ToldEvent,
+    ToldUsage,
     TranscriptItem,
     TranscriptReading,
     lines_not_read,
@@ -245,6 +247,7 @@ class Parser:
         self._started: dict[tuple[str, str], CallSession] = {}
         self._cwd = self._version = self._told_in = ""
         self._chain = _Chain()
+        self._usage = UsageReader()
         self._begun: set[CallSession] = set()
         self._subjects: set[CallSession] = set()  # sessions whose subject is known
         self._compaction: ToldEvent | None = None  # a compaction whose summary is the next record
@@ -288,6 +291,8 @@ class Parser:
         if kind == "assistant":
             self._ask(_helper(record), list_of(message.get("content")))
             yield from self._said(record, list_of(message.get("content")))
+            if usage := self._usage.usage_of(record, message, self._now):
+                yield ToldUsage(self._session(record), usage)
         elif kind == "progress":
             yield from self._progressed(record, dict_of(record.get("data")), line)
         elif kind == "attachment":

@@ -30,6 +30,7 @@ from collections.abc import Iterator, Sequence
 
 from sightline.harnesses.codex import HARNESS
 from sightline.harnesses.codex_program import PATCHES, RUNS, ProgramResult, calls_in, results_in
+from sightline.harnesses.codex_usage import UsageReader
 from sightline.harnesses.tool_call import (
     CallSession,
     ToolCall,
@@ -48,6 +49,7 @@ from sightline.harnesses.transcript import (
     KeptText,
     Lineage,
     ToldEvent,
+    ToldUsage,
     TranscriptItem,
     TranscriptReading,
     joined,
@@ -232,6 +234,7 @@ class Parser:
         self._has_subject = False
         self._inner: list[ToolCall] = []
         self._has_items = False
+        self._usage = UsageReader()
         self._programs: dict[str, _Program] = {}  # programs that go on, by the numbers of their cells
         self._held: dict[str, _HeldProgram] = {}  # programs whose commands go on, by the numbers of these
         self._running: dict[str, str] = {}  # calls of commands by the numbers that Codex gives to these
@@ -279,6 +282,8 @@ class Parser:
         payload = dict_of(record.get("payload"))
         stamp = text_of(record.get("timestamp"))
         self._look_for_end_of_copy()
+        if kind == "turn_context":
+            self._usage.model = text_of(payload.get("model")) or self._usage.model
         if kind == "session_meta":
             if not self._named:
                 self._begin(payload)
@@ -287,6 +292,9 @@ class Parser:
                 self._begin_copy(payload)
         elif kind == "response_item" and payload.get("type") != "message":
             yield from self._item(payload, line)
+        elif kind == "event_msg" and payload.get("type") == "token_count":
+            if usage := self._usage.usage_of(payload, self._time, self._session.id, self._origins):
+                yield ToldUsage(self._session, usage)
         elif kind == "event_msg" and payload.get("type") != "thread_rolled_back":
             yield from self._event(payload, line)
         elif self._is_copying:

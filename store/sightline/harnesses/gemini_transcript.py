@@ -11,12 +11,16 @@ A call is ``{id, name, args, result: [{functionResponse: {response: {output | er
 resultDisplay}``. ``output`` is what the model saw, within ``<untrusted_context>`` if a program wrote it;
 ``resultDisplay`` of a shell command is all that it wrote, without blanks at the end. Other large results lie whole in
 ``PROJECT/tool-outputs/``.
+
+``tokens`` of a message is ``{input, output, cached, thoughts, tool, total}``: the input holds what was cached, and
+thoughts stand beside the output.
 """
 
 import os
 import re
 from collections.abc import Iterator, Sequence
 
+from sightline.base.request_usage import RequestUsage, without_zeros
 from sightline.harnesses.gemini import HARNESS
 from sightline.harnesses.tool_call import (
     Beside,
@@ -40,8 +44,10 @@ from sightline.harnesses.transcript import (
     Candidate,
     KeptText,
     ToldEvent,
+    ToldUsage,
     TranscriptItem,
     TranscriptReading,
+    count_of,
     lines_not_read,
     misshapen,
     parted,
@@ -170,12 +176,34 @@ class Parser:
             self._said.add((unique, len(text)))
             said = AgentMessage(self._time, plain(text), f"{unique}:{len(text)}", TRANSCRIPT)
             yield ToldEvent(self._session, said)
+        if usage := self._usage(message, unique):
+            yield ToldUsage(self._session, usage)
         for call in map(dict_of, list_of(message.get("toolCalls"))):
             name = text_of(call.get("id"))
             if name and name not in self._given and call.get("status") in _ENDED and call.get("result"):
                 self._given.add(name)
                 uses.append(name)
                 yield self._call(call, name, line)
+
+    def _usage(self, message: dict[str, Any], unique: str) -> RequestUsage | None:
+        """Return the usage of a message; None if it states none."""
+        stated = dict_of(message.get("tokens"))
+        names = ("input", "cached", "tool", "output", "thoughts")
+        asked, cached, tool, output, thoughts = (count_of(stated.get(name)) for name in names)
+        if asked is None and output is None:
+            return None
+        usage = RequestUsage(
+            id=f"gemini:{self._session.id}:{unique}",
+            time=self._time,
+            model=text_of(message.get("model")),
+            fresh=None if asked is None else max(0, asked + (tool or 0) - (cached or 0)),
+            cache_read=cached,
+            cache_write=0,  # Gemini's cache has no price for writing
+            output=None if output is None else output + (thoughts or 0),
+            reasoning=thoughts,
+            computed=("fresh", "output"),
+        )
+        return without_zeros(usage, has_content=bool(message.get("content") or message.get("toolCalls")))
 
     def _call(self, call: dict[str, Any], name: str, line: int) -> ToolCall:
         shown = tuple(text for part in list_of(call["result"]) for text in _shown(dict_of(part)))

@@ -11,9 +11,13 @@ beside the database. ``metadata.output`` of more than 30,000 characters is their
 less than what the model saw. A command that opencode ended has no exit code, and a note below its output (1.2 to 1.18).
 ``state.time.compacted`` is when its result went from the context.
 
-Table ``message (id, session_id, data)`` has ``{"role", "summary"}``: parts ``{"type": "text", "text"}`` of
-``assistant`` are what the agent said, or with ``summary`` the text that a compaction left. ``{"type": "compaction",
+Table ``message (id, session_id, time_updated, data)`` has ``{"role", "summary"}``: parts ``{"type": "text", "text"}``
+of ``assistant`` are what the agent said, or with ``summary`` the text that a compaction left. ``{"type": "compaction",
 "auto"}`` requests one.
+
+``tokens`` of an ``assistant`` is ``{input, output, reasoning, cache: {read, write}, total}``, with ``cost`` in dollars,
+``modelID`` and ``time {created, completed}`` beside it. Reasoning stands in the output up to 1.2.26, and beside it in
+later versions; the total tells which. A fork copies messages under other ids, with their times and tokens.
 
 ``opencode export`` (seen from 1.2.16 to 1.18.21) writes ``{"info": {id, directory, version, time}, "messages":
 [{"info": {"role", "time"}, "parts": [data with "id"]}]}``. Ids in exports may have been replaced by one word.
@@ -25,6 +29,7 @@ import sqlite3
 from collections.abc import Iterator
 
 from sightline.base.records import LONG_ID, Gap
+from sightline.base.request_usage import RequestUsage, without_zeros
 from sightline.base.sha256 import sha256_hex
 from sightline.harnesses.opencode import HARNESS
 from sightline.harnesses.tool_call import (
@@ -52,8 +57,10 @@ from sightline.harnesses.transcript import (
     KeptText,
     NotReadable,
     ToldEvent,
+    ToldUsage,
     TranscriptItem,
     TranscriptReading,
+    count_of,
     lines_not_read,
     misshapen,
     parted,
@@ -95,6 +102,12 @@ _TOLD = (
     " AND (instr(substr(part.data, 1, 40), '\"text\"') OR instr(substr(part.data, 1, 40), '\"compaction\"'))"
     " ORDER BY part.time_created, part.id"
 )
+_MESSAGES = (
+    "SELECT session_id, data, directory, version, session.time_created FROM message"
+    " LEFT JOIN session ON session.id = session_id"
+    " WHERE message.time_updated >= ? AND length(CAST(data AS BLOB)) <= ? AND instr(data, '\"tokens\"')"
+    " ORDER BY message.time_created, message.id"
+)
 _TABLES = (
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('part', 'session')"
     " AND sql NOT LIKE 'CREATE VIRTUAL%'"
@@ -128,6 +141,7 @@ class Parts:
         self._subjects: set[str] = set()  # sessions whose subject is known
         self._events: set[str] = set()
         self._pruned: set[str] = set()
+        self._counted: set[str] = set()  # ids of requests
         self._triggers: dict[str, str] = {}  # trigger of the compaction that is running in a session
 
     def document(self, document: Any) -> Iterator[TranscriptItem]:
@@ -140,6 +154,7 @@ class Parts:
         own = ":".join(filter(None, (session.id, session.run)))
         met, place = set[str](), 0
         for message in map(dict_of, list_of(dict_of(document).get("messages"))):
+            yield from self.usage(session, dict_of(message.get("info")))
             for part in map(dict_of, list_of(message.get("parts"))):
                 place += 1
                 name = text_of(part.get("id"))
@@ -193,6 +208,12 @@ class Parts:
         else:  # its end is that of its step, and so behind the calls that follow it there
             began = number(dict_of(part.get("time")).get("start")) or ended
             yield _told(session, name, AgentMessage(began / 1000, plain(text)))
+
+    def usage(self, session: CallSession, about: dict[str, Any]) -> Iterator[ToldUsage]:
+        """Yield the usage of a message that has ended; ``about`` is the message."""
+        if (usage := _usage_of(about)) and usage.id not in self._counted:
+            self._counted.add(usage.id)
+            yield ToldUsage(session, usage)
 
     def _call(self, name: str, session: CallSession, part: dict[str, Any]) -> ToolCall | None:
         state = dict_of(part.get("state"))
@@ -310,6 +331,12 @@ class DatabaseReading:
                 except (ValueError, TypeError):
                     continue
                 yield from self._parts.events(text_of(name), session_of(text_of(session), *facts), part, about)
+            for session, data, *facts in self._connection.execute(_MESSAGES, (since, LINE_BYTES)):
+                try:
+                    about = dict_of(loads(data))
+                except (ValueError, TypeError):
+                    continue
+                yield from self._parts.usage(session_of(text_of(session), *facts), about)
         except sqlite3.Error:
             return  # an older version without messages, so nothing is known of the context
 
@@ -331,6 +358,35 @@ class DatabaseReading:
             wrong = misshapen(0, error)._replace(text=f"part {name}: {misshapen(0, error).text}")
         self._told.add(name)
         yield wrong
+
+
+def _usage_of(about: dict[str, Any]) -> RequestUsage | None:
+    """Return the usage of a message that has ended; None for another."""
+    stated, times = about.get("tokens"), dict_of(about.get("time"))
+    if about.get("role") != "assistant" or not isinstance(stated, dict) or not times.get("completed"):
+        return None
+    cache = dict_of(stated.get("cache"))
+    fresh, output, reasoning, total = (count_of(stated.get(name)) for name in ("input", "output", "reasoning", "total"))
+    read, written = count_of(cache.get("read")), count_of(cache.get("write"))
+    others = sum(one or 0 for one in (fresh, output, read, written))
+    counts = (times.get("created"), times["completed"], fresh, read, written, output)
+    usage = RequestUsage(
+        id=":".join(map(str, ("opencode", *counts))),
+        time=number(times.get("created")) / 1000,
+        model=text_of(about.get("modelID")),
+        fresh=fresh,
+        cache_read=read,
+        cache_write=written,
+        output=output,
+        reasoning=reasoning,
+        own_price=number(about.get("cost")) or None,
+    )
+    if reasoning and output is not None and total != others:
+        if total == others + reasoning:
+            usage = usage._replace(output=output + reasoning, computed=("output",))
+        else:
+            usage = usage._replace(at_least=("output",))  # it may stand beside reasoning
+    return without_zeros(usage, has_content="error" not in about)
 
 
 def session_of(name: str, folder: Any, version: Any, created: Any) -> CallSession:

@@ -11,11 +11,15 @@ it are calls of a program of its model, ``{id, name, status, arguments, duration
 written down, and of an error 500 characters. ``compaction`` holds ``{summary, firstKeptEntryId, tokensBefore}``,
 ``context_edit`` the ``targetId`` of an entry whose content went from the context. A long output of a command lies whole
 in a file in the folder for temporary files, which the result names; it is read as long as it exists.
+
+``usage`` of an answer, of a result and of what sums up is ``{input, output, cacheRead, cacheWrite, cost: {total}}``, of
+tokens that are disjoint, and dollars. Copies of an entry have its id and its time.
 """
 
 import os
 from collections.abc import Iterator
 
+from sightline.base.request_usage import RequestUsage, without_zeros
 from sightline.harnesses.pi import HARNESS, made_of
 from sightline.harnesses.tool_call import (
     ToolCall,
@@ -33,8 +37,10 @@ from sightline.harnesses.transcript import (
     Lineage,
     SessionParser,
     ToldEvent,
+    ToldUsage,
     TranscriptItem,
     TranscriptReading,
+    count_of,
 )
 from sightline.light.typing_names import Any
 from sightline.log.session_events import COMPACTED, PRUNED, TRANSCRIPT, ContextChange
@@ -85,6 +91,7 @@ class Parser(SessionParser):
         """Prepare to read a file that was last changed at this time, in seconds since the epoch."""
         super().__init__(HARNESS.name, written)
         self._uses: dict[str, str] = {}  # for each entry with a result its tool use, in order
+        self._model = ""
 
     def items(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
         """Yield the calls and events that a line completes."""
@@ -102,8 +109,27 @@ class Parser(SessionParser):
             if use := self._uses.get(text_of(record.get("targetId"))):
                 change = ContextChange(self._time, PRUNED, lost=(use,), id=text_of(record.get("id")), told=TRANSCRIPT)
                 yield self.told(change)
+        elif kind == "model_change":
+            self._model = text_of(record.get("modelId")) or self._model
         elif kind not in _SILENT:
             yield BadRecord(line, f"a record of an unknown sort: {str(kind)[:80]!r}", unknown=True)
+        message = dict_of(record.get("message"))
+        if usage := self._usage(record, message, dict_of(message.get("usage", record.get("usage")))):
+            yield ToldUsage(self._session, usage)
+
+    def _usage(self, record: dict[str, Any], message: dict[str, Any], stated: dict[str, Any]) -> RequestUsage | None:
+        """Return the usage of an entry; None if it states none."""
+        names = ("input", "cacheRead", "cacheWrite", "output")
+        fresh, read, written, output = counts = [count_of(stated.get(name)) for name in names]
+        if counts == [None] * len(names):
+            return None
+        cost = dict_of(stated.get("cost")).get("total")
+        unique = ":".join(("pi", text_of(record.get("id")), text_of(record.get("timestamp")), *map(str, counts)))
+        model = text_of(message.get("model")) or self._model
+        made = RequestUsage(
+            unique, self._time, model, fresh, read, written, output=output, own_price=number(cost) or None
+        )
+        return without_zeros(made, has_content=bool(message.get("content", True)))
 
     def _message(self, message: dict[str, Any], entry: str, line: int) -> Iterator[TranscriptItem]:
         role, content = message.get("role"), message.get("content")

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from sightline.base.errors import SightlineError
 from sightline.base.records import Gap
+from sightline.base.request_usage import MOST_TOKENS, RequestUsage
 from sightline.base.sha256 import sha256_hex
 from sightline.harnesses.tool_call import CallSession, ToolCall, dict_of, plain, text_of, unique_id
 from sightline.light.json_text import TooDeep, loads
@@ -50,7 +51,14 @@ class ToldEvent(NamedTuple):
     what: SessionEvent
 
 
-TranscriptItem = ToolCall | BadRecord | ToldEvent
+class ToldUsage(NamedTuple):
+    """The tokens of a request to a model, by one record of it; several records of a request have one id."""
+
+    session: CallSession
+    what: RequestUsage
+
+
+TranscriptItem = ToolCall | BadRecord | ToldEvent | ToldUsage
 
 
 class NotReadable(SightlineError):
@@ -556,6 +564,22 @@ def bounded_call(call: ToolCall, otherwise: float) -> ToolCall:
 def bounded_event(event: ToldEvent, otherwise: float) -> SessionEvent:
     """Return an event within these limits."""
     return event.what._replace(time=_time(event.what.time, otherwise), id=_id(event.what.id))
+
+
+def bounded_usage(told: ToldUsage, otherwise: float) -> RequestUsage:
+    """Return the usage of a request within these limits."""
+    usage = told.what
+    return usage._replace(
+        time=_time(usage.time, otherwise),
+        id=_id(usage.id),
+        model=_name(usage.model),
+        copies=tuple(map(_id, usage.copies)),
+    )
+
+
+def count_of(value: Any) -> int | None:
+    """Return a number of tokens as a record states it; None for a value that is none."""
+    return value if type(value) is int and 0 <= value < MOST_TOKENS else None
 
 
 def _id(text: str) -> str:

@@ -14,6 +14,7 @@ from sightline.base.records import IndexedView, Note, Session
 from sightline.base.refs import parse_ref
 from sightline.disk.errors import cause_of, is_busy
 from sightline.disk.index import Index
+from sightline.disk.request_rows import RequestRow, row_of_entry
 from sightline.disk.sqlite import sqlite3
 from sightline.light.library import partial, suppress
 from sightline.light.named_tuple import NamedTuple
@@ -76,11 +77,11 @@ def rebuild_views(store: Store) -> int:
 
 def _index_anew(store: Store, found: "Sorter[tuple[float, IndexedView]]") -> int:
     """Read all logs before the transaction begins, so that other writers wait only while the index is filled."""
-    others, sessions = list[Other](), list[Session]()
+    others, sessions, requests = list[Other](), list[Session](), list[RequestRow]()
     sizes: dict[str, int] = {}
     used: dict[str, float] = {}
     for session_name, sizes[session_name] in sorted(log.logged_sessions(store.layout.audit).items()):  # they may grow
-        views = _read_views(store, session_name, sessions, others)
+        views = _read_views(store, session_name, sessions, requests, others)
         # If the clock was set back, a session's later views keep the time of its earlier ones.
         for when, indexed in zip(accumulate((one.view.time for one in views), max), views, strict=True):
             found.put(when, (when, indexed))
@@ -88,6 +89,8 @@ def _index_anew(store: Store, found: "Sorter[tuple[float, IndexedView]]") -> int
         for name in sizes:
             store.index.forget_views(name)
             store.index.forget_notes(name)
+        store.index.requests.forget()
+        store.index.requests.put(requests)
         for session in sessions:
             store.index.put_session(session)
         for when, indexed in found:  # the list shows them in the order of indexing
@@ -104,12 +107,14 @@ def _index_anew(store: Store, found: "Sorter[tuple[float, IndexedView]]") -> int
     return found.count
 
 
-def _read_views(store: Store, session: str, sessions: list[Session], others: list[Other]) -> list[IndexedView]:
-    """Return the views of a session's file, as far as it can be read; its other entries go into the two lists."""
+def _read_views(
+    store: Store, session: str, sessions: list[Session], requests: list[RequestRow], others: list[Other]
+) -> list[IndexedView]:
+    """Return the views of a session's file, as far as it can be read; its other entries go into the three lists."""
     views: dict[int, IndexedView] = {}
     with suppress(FileNotFoundError):
         for place, entry in log.read_all(store.layout.audit_file(session)):
-            with suppress(KeyError, TypeError):  # an entry without a field of its kind was changed from outside
+            with suppress(KeyError, TypeError, ValueError):  # an entry of another form was changed from outside
                 if entry.get("kind") == "session":
                     if entry["session"]["name"] == session:  # the name becomes a path
                         sessions.append(session_from(entry))
@@ -117,6 +122,8 @@ def _read_views(store: Store, session: str, sessions: list[Session], others: lis
                     views[place.number] = indexed_view(session, place, entry)
                 elif entry.get("kind") == "shown" and (found := views.get(entry["of"])):
                     views[found.view.number] = found._replace(view=with_shown(found.view, traced_of(entry)))
+                elif entry.get("kind") == "usage":
+                    requests.append(row_of_entry(session, entry))
                 else:
                     others.append(Other(session, place.number, entry))
     return list(views.values())
@@ -155,7 +162,7 @@ def _sessions_behind(store: Store, session: str | None = None) -> list[str]:
     return [name for name, size in log.logged_sessions(store.layout.audit).items() if size > known.get(name, 0)]
 
 
-_INDEXED = ("session", "view", "shown", "note", "send", "sent", "titled", "about", "removed")
+_INDEXED = ("session", "view", "shown", "note", "send", "sent", "titled", "about", "removed", "usage")
 """The kinds of entry that are indexed; what an agent said is read in the log itself."""
 
 
@@ -191,7 +198,7 @@ def _catch_up(store: Store, session: str, tail: _Tail) -> None:
         return
     with store.index.transaction():
         for place, entry in tail.entries:
-            with suppress(KeyError, TypeError):  # as in `_read_views`
+            with suppress(KeyError, TypeError, ValueError):  # as in `_read_views`
                 _index_entry(store, session, place, entry)
         store.index.set_log(session, max(tail.end, store.index.indexed_bytes(session)))
 
@@ -221,6 +228,8 @@ def _index_entry(store: Store, session: str, place: log.LinePlace, entry: dict[s
         case "shown":
             if known := store.index.view(session, entry["of"]):
                 store.index.amend_view(with_shown(known.view, traced_of(entry)))
+        case "usage":
+            store.index.requests.put([row_of_entry(session, entry)])
         case _:
             index_others(store.index, [Other(session, place.number, entry)])
 

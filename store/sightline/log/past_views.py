@@ -171,7 +171,7 @@ def known_calls(store: Store, sessions: Iterable[str]) -> LoggedCalls:
         try:
             for place, entry in log.read_all(store.layout.audit_file(name)):
                 request, shown = entry.get("request"), entry.get("time")
-                if isinstance(request, dict):
+                if isinstance(request, dict) and entry.get("kind") != "usage":
                     if isinstance(shown, float):
                         known.imported.add(at_its_time(f"{name}:{entry.get('n')}", int(shown * 1e6) * 1000))
                     _note(known.imported, request.get("imported"), "id")

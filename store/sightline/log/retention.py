@@ -152,6 +152,7 @@ def remove_session(store: Store, session: Session) -> RemovedSession:
     _ask_for_purge(store, set(purged.names))
     append_entry(store, session, {"kind": "removed", "time": time.time()})
     _take_in_blanked(store, [session.name])
+    store.index.requests.blank(session.name)
     store.index.forget_session_acks(session.name)
     scrub(store, purged)
     return RemovedSession(len(buffers), sum(buffer.bytes for buffer in buffers), blanked)

@@ -21,17 +21,20 @@ from sightline.agents.past_sessions.reading_order import reading_order
 from sightline.base.errors import StoreFailed, UnsafeStore
 from sightline.base.private_files import read_file, remove_folder, write_atomically
 from sightline.base.records import LONG_ID, Buffer, Session
+from sightline.base.request_usage import RequestUsage
 from sightline.capture.finished_output import list_finished
 from sightline.harnesses.formats import TranscriptSource, open_reading
 from sightline.harnesses.tool_call import CallSession, ToolCall, timed_id, unique_id
 from sightline.harnesses.transcript import (
     NotReadable,
     ToldEvent,
+    ToldUsage,
     TranscriptItem,
     TranscriptReading,
     bounded_call,
     bounded_event,
     bounded_session,
+    bounded_usage,
 )
 from sightline.light.json_text import dumps, loads
 from sightline.light.named_tuple import NamedTuple
@@ -45,6 +48,7 @@ from sightline.log.session_events import (
 )
 from sightline.log.session_history import write_events
 from sightline.log.sessions import safe_name
+from sightline.log.usage import write_usage
 from sightline.settings.config import Settings
 from sightline.store import Layout, Store
 
@@ -136,9 +140,9 @@ class ImportLedger:
             self._known = data["files"]
 
     def has(self, source: TranscriptSource) -> bool:
-        """Return whether a transcript was imported and has not changed since."""
+        """Return whether a transcript was imported, with its requests, and has not changed since."""
         known = self._known.get(source.path)
-        return isinstance(known, dict) and known.get("stamp") == list(source.stamp)
+        return isinstance(known, dict) and known.get("stamp") == list(source.stamp) and known.get("usage") is True
 
     def silent(self, source: TranscriptSource) -> set[str]:
         """Return ids of calls without any view, because their transcripts do not say what was shown of them."""
@@ -147,7 +151,8 @@ class ImportLedger:
 
     def put(self, source: TranscriptSource, silent: set[str]) -> None:
         """Note that a transcript was imported in its present state."""
-        self._known[source.path] = {"stamp": list(source.stamp), **({"silent": sorted(silent)} if silent else {})}
+        told = {"silent": sorted(silent)} if silent else {}
+        self._known[source.path] = {"stamp": list(source.stamp), "usage": True, **told}  # 0.3.0 read no usage
         self._changed = True
 
     def save(self) -> None:
@@ -198,6 +203,8 @@ class Importer:
         self._growing: set[str] = set()  # paths of transcripts with calls that wait
         self._first: dict[str, dict[str, tuple[str, float]]] = {}  # id and time of the first call, by path and use
         self._told: dict[str, list[SessionEvent]] = {}  # by session; logged after the views that they follow
+        self._requests: dict[str, tuple[str, RequestUsage]] = {}  # session and usage by id; logged likewise
+        self._own_requests: set[str] = set()  # paths of transcripts with requests beyond the history that they repeat
 
     @property
     def limits(self) -> Settings:
@@ -308,6 +315,9 @@ class Importer:
         if isinstance(event, ToldEvent):
             self._take_event(source, event)
             return
+        if isinstance(event, ToldUsage):
+            self._take_usage(source, event)
+            return
         if not isinstance(event, ToolCall):
             self._count(**{"unknown" if event.unknown else "damaged": 1})
             self._tell(source, event.line, event.text)
@@ -411,11 +421,32 @@ class Importer:
             session = self._session(event.session, source.written)
             self._told.setdefault(session.name, []).append(bounded_event(event, source.written))
 
+    def _take_usage(self, source: TranscriptSource, event: ToldUsage) -> None:
+        """Keep the fullest record of a request, for the session in which it was met first."""
+        if not self.limits.evidence.messages or not self._may_capture(event.session.cwd):
+            return
+        usage = bounded_usage(event, source.written)
+        if usage.copies and source.path not in self._own_requests:
+            if any(one in self._requests for one in usage.copies) or self._store.index.requests.known(usage.copies):
+                return  # it is of the session whose history this one repeats
+            if usage.id not in usage.copies:
+                self._own_requests.add(source.path)
+        name = self._session(event.session, source.written).name
+        known = self._requests.get(usage.id)
+        if known is None or usage.is_fuller(known[1].output):
+            self._requests[usage.id] = (known[0] if known else name), usage
+
     def _log_events(self) -> None:
         """Log what transcripts say of sessions apart from calls."""
         told, self._told = self._told, {}
         for name, events in told.items():
             write_events(self._store, self._sessions[name], events)
+        of_session, requests = dict[str, list[RequestUsage]](), self._requests
+        self._requests = {}
+        for name, usage in requests.values():
+            of_session.setdefault(name, []).append(usage)
+        for name, found in of_session.items():
+            write_usage(self._store, self._sessions[name], found)
 
     def _session(self, past: CallSession, written: float) -> Session:
         """Return the session's record, and at its first use read what its log knows."""
