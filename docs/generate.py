@@ -29,6 +29,7 @@ IN_TABLES = {
     "evidence": ("[evidence] messages, remind, ask", "`true`, `false`, `false`"),
     "trusted_stores": ("[trust] stores", "`[]`"),
     "index_folder": ("[store] index", "the store's folder"),
+    "prices": ('[prices."MODEL"] input, output, …', "list prices"),
     "fleet": ("[fleet] db, objects, …", "[all](fleet.md#settings)"),
     "confirm": ("[safety] confirm", "`[]`"),
     "confirm_not": ("[safety] confirm_not", "`[]`"),

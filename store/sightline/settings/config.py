@@ -34,7 +34,7 @@ _UNITS = {
     "t": GIB << 10,
     "tib": GIB << 10,
 }
-_TABLES = ("safety", "directories", "keys", "redact", "inspector", "evidence", "fleet", "trust", "store")
+_TABLES = ("safety", "directories", "keys", "redact", "inspector", "evidence", "fleet", "trust", "store", "prices")
 ENVIRONMENT_PREFIX = "SIGHTLINE_"
 HOOKS = "hooks"
 """Folder below the root with what hooks of harnesses must know of each other."""
@@ -91,6 +91,16 @@ class EvidenceSettings(NamedTuple):
     ask: bool = False
 
 
+class ModelPrice(NamedTuple):
+    """What the tokens of a model cost, in US dollars per million."""
+
+    input: float
+    cache_read: float
+    cache_write: float
+    cache_write_1h: float
+    output: float
+
+
 class Settings(NamedTuple):
     """All settings, with their defaults.
 
@@ -117,6 +127,8 @@ class Settings(NamedTuple):
         fleet: the fleet to which outputs are shipped.
         trusted_stores: in your own settings: stores that you use although others own or may write their folders.
         index_folder: a folder on a local disk in which the index lies, for a store on a network's disk.
+        prices: your own prices of models, in US dollars per million tokens, instead of list prices:
+            [more](cost.md#your-own-prices).
     """
 
     max_buffers: int = 100_000
@@ -138,6 +150,7 @@ class Settings(NamedTuple):
     fleet: FleetSettings = FleetSettings()
     trusted_stores: tuple[str, ...] = ()
     index_folder: str = ""
+    prices: tuple[tuple[str, ModelPrice], ...] = ()
 
     @property
     def redacts(self) -> bool:
@@ -305,6 +318,8 @@ def _from_file(path: str) -> dict[str, Any]:
             values["trusted_stores"] = _trust(value, path)
         elif key == "store":
             values["index_folder"] = _index_folder(value, path)
+        elif key == "prices":
+            values["prices"] = _prices(value, path)
         elif key in _READERS:
             values[key] = _READERS[key](value, f"{path}: {key}")
         else:
@@ -410,6 +425,21 @@ def _index_folder(value: Any, path: str) -> str:
     if not isinstance(folder, str) or not os.path.isabs(folder := os.path.expanduser(folder)):
         raise SettingError(f"{path}: store.index: {value['index']!r} is not the whole path of a folder", allowed)
     return folder
+
+
+def _prices(value: Any, path: str) -> tuple[tuple[str, ModelPrice], ...]:
+    allowed = (
+        '[prices."some-model"] input = 3.0, output = 15.0, cache_read = 0.3, cache_write = 3.75 (dollars a million)'
+    )
+    prices = []
+    for model, rates in (value if isinstance(value, dict) else {"": {}}).items():
+        known = isinstance(rates, dict) and {"input", "output"} <= set(rates) <= set(ModelPrice._fields)
+        if not known or not all(type(rate) in (int, float) and 0 <= rate < 1e9 for rate in rates.values()):
+            raise SettingError(f"{path}: prices.{model!r} does not give input and output as numbers", allowed)
+        written = rates.get("cache_write", rates["input"])
+        given = {"cache_read": rates["input"], "cache_write": written, "cache_write_1h": written, **rates}
+        prices.append((model, ModelPrice(**{name: float(rate) for name, rate in given.items()})))
+    return tuple(prices)
 
 
 def _evidence(value: Any, path: str) -> EvidenceSettings:

@@ -30,6 +30,7 @@ GROUPS = {
         "evidence": ("evidence", "hold what agents claim against what they ran, edited and saw"),
         "coverage": ("coverage", "show which lines of an output agents saw, and which they never did"),
         "timeline": ("timeline", "list the calls of agents: what each asked, and what it was shown"),
+        "cost": ("cost", "show what requests to models took, in tokens and at list price"),
         "views": ("views", "list the replies: what was shown, to whom and when"),
         "views show": ("shown_text", "print the exact text of a reply"),
         "sessions": ("sessions", "list the sessions of agents and people"),

@@ -1,0 +1,100 @@
+"""``sightline cost``: what past sessions took, as a person and a program read it."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.store.doors.conftest import Cli
+from tests.store.harnesses.past_kit import Claude, write_lines
+
+IN_PROCESS = True
+
+
+def _reply(claude: Claude, number: int, model: str, stop: str | None = "end_turn", **usage: int) -> dict[str, Any]:
+    counts = {"input_tokens": 1000, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0, "output_tokens": 10}
+    record = claude.use(number, "true")
+    return {
+        **record,
+        "requestId": f"{record['sessionId']}{number}",
+        "message": {
+            **record["message"],
+            "id": f"{record['sessionId']}m{number}",
+            "model": model,
+            "usage": counts | usage,
+        }
+        | {"stop_reason": stop},
+    }
+
+
+def _imported(cli: Cli, folder: Path) -> None:
+    one, other = Claude("aaaa"), Claude("bbbb", cwd="/home/user/other")
+    zeros = dict.fromkeys(("input_tokens", "output_tokens"), 0)
+    million = {"input_tokens": 1_000_000}
+    write_lines(folder / "aaaa.jsonl", *(_reply(one, number, "claude-opus-4-5", **million) for number in (1, 2)))
+    lines = [_reply(other, 1, "claude-haiku-4-5", "", **million), _reply(other, 2, "claude-haiku-4-5", **zeros)]
+    write_lines(folder / "bbbb.jsonl", *lines, _reply(other, 3, "no-such-model"))
+    assert cli("import", str(folder)).code == 0
+
+
+def test_without_requests_it_says_where_they_come_from(cli: Cli) -> None:
+    ran = cli("cost")
+    assert ran.code == 0
+    assert "sightline import" in ran.out
+
+
+def test_totals_come_first_with_the_day_of_the_prices_and_what_is_not_stated(cli: Cli, tmp_path: Path) -> None:
+    _imported(cli, tmp_path / "sessions")
+    out = cli("cost", "--by", "model").out
+    first, *lines = out.splitlines()
+    day = json.loads(cli("cost", "--json").out)["prices"]["date"]
+    assert first == f"at least $11.00 at list price of {day}, 5 requests"
+    for remark in (
+        "input not stated: 1 request",
+        "output not stated: 1 request",
+        "output stated only while it was being written: 1 request",
+        "price not known: 1 request of no-such-model",
+    ):
+        assert f"  {remark}" in lines
+    rows = [line.split("  ") for line in lines if line.startswith(("claude", "no-such"))]
+    assert [(row[0], row[-1].strip()) for row in rows] == [
+        ("claude-opus-4-5", "$10.00"),
+        ("claude-haiku-4-5", "≥ $1.00"),
+        ("no-such-model", "price not known"),
+    ]
+
+
+def test_each_group_has_its_rows_as_data(cli: Cli, tmp_path: Path) -> None:
+    _imported(cli, tmp_path / "sessions")
+    found = {by: cli("cost", "--by", by, "--json").data for by in ("day", "project", "model", "harness", "session")}
+    assert {by: [row[by] for row in data["rows"]] for by, data in found.items()} == {
+        "day": ["2026-01-02"],
+        "project": ["/home/user/project", "/home/user/other"],
+        "model": ["claude-opus-4-5", "claude-haiku-4-5", "no-such-model"],
+        "harness": ["claude-code"],
+        "session": ["claude-code-aaaa", "claude-code-bbbb"],
+    }
+    assert {data["total"]["requests"] for data in found.values()} == {5}
+    unpriced = found["model"]["rows"][-1]
+    assert (unpriced["dollars"], unpriced["fresh"], unpriced["dollars_at_least"]) == (None, 1000, True)
+
+
+def test_since_and_project_narrow_it_and_csv_has_a_head(cli: Cli, tmp_path: Path) -> None:
+    _imported(cli, tmp_path / "sessions")
+    assert cli("cost", "--since", "2026-01-03", "--json").data["rows"] == []
+    rows = list(
+        csv.DictReader(io.StringIO(cli("cost", "--by", "model", "--project", "/home/user/project", "--csv").out))
+    )
+    assert [(row["model"], row["requests"], row["dollars"]) for row in rows] == [("claude-opus-4-5", "2", "10.0005")]
+    assert cli("cost", "--csv", "--json").code == 2
+
+
+def test_own_prices_replace_list_prices(cli: Cli, tmp_path: Path) -> None:
+    _imported(cli, tmp_path / "sessions")
+    settings = Path(cli.home) / "config.toml"
+    settings.write_text('[prices."no-such-model"]\ninput = 1000.0\noutput = 0\n')
+    row = cli("cost", "--by", "model", "--json").data["rows"]
+    assert {one["model"]: one["dollars"] for one in row}["no-such-model"] == 1.0
+    settings.write_text('[prices."no-such-model"]\ninput = "cheap"\n')
+    assert "input and output as numbers" in cli("cost").err
