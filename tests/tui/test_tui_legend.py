@@ -24,10 +24,16 @@ def texts(path: Path) -> Iterator[str]:
 
 def test_every_sign_stands_in_the_legend() -> None:
     told = {char for signs, _ in LEGEND for char in signs}
-    heights = set("▁▂▃▄▅▆▇█▏▎▍▌▋▊▉▐")  # "▁…█" and "▏…█" stand for all of them
+    heights = set("▁▂▃▄▅▆▇█▏▎▍▌▋▊▉▐")  # "▁…█" and "█" stand for all of them
     drawn = dict[str, str]()
     for path in Path(sightline_tui.__file__).parent.rglob("*.py"):
         if path.name not in NOT_DRAWN:
             drawn |= {char: path.name for text in texts(path) for char in text if not char.isascii()}
     known = told | heights | READ_BY_ALL
     assert {char: where for char, where in drawn.items() if char.isprintable() and char not in known} == {}
+
+
+def test_each_sign_of_the_legend_takes_one_row_of_the_help() -> None:
+    """Half of a screen of 120 cells has room for 52."""
+    signs = max(len(sign) for sign, _ in LEGEND)
+    assert [what for _, what in LEGEND if signs + 2 + len(what) > 52] == []
