@@ -9,6 +9,7 @@ from textual import events
 
 from sightline.base.project import Project
 from sightline.base.records import Buffer
+from sightline.log.session_events import AgentMessage, append_events
 from sightline.log.views import Shows, record_view
 from sightline.store import Store
 from sightline_tui.commands import Help
@@ -246,5 +247,29 @@ def test_a_session_is_called_by_its_prompt_wherever_it_is_named(store: Store) ->
                     assert name not in told()
                 await press(pilot, *("escape" for _ in keys))
                 await until(pilot, lambda: isinstance(pilot.app.screen, Inspector))
+
+    run(body)
+
+
+def test_what_runs_shows_its_last_line_and_what_its_agent_said_last(store: Store) -> None:
+    recording = begin(store, "cmd_00000c", "make all")
+    recording.register()
+    recording.append("out", b"step 1\nstep 2 of 9\n\n")
+    append_events(
+        store.root,
+        session(AGENT),
+        [AgentMessage(NOW - 40, "I build it first."), AgentMessage(NOW - 30, "Now\nthe rest.")],
+    )
+    ask(store, store.index.buffer("cmd_00000c"))
+
+    async def body() -> None:
+        async with opened(store, (180, 40)) as pilot:
+            await press(pilot, "W", "j")
+            await until(pilot, lambda: any("step 2 of 9" in row for row in rows(pilot, "session-facts")))
+            assert any("said 30s ago “Now the rest.”" in row for row in rows(pilot, "session-facts"))
+            recording.append("out", b"step 3 of 9\n")
+            await until(pilot, lambda: any("step 3 of 9" in row for row in rows(pilot, "session-facts")))
+            await press(pilot, "tab", "G", "k", "enter")
+            recording.seal(exit_code=0)
 
     run(body)

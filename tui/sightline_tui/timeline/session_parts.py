@@ -1,7 +1,7 @@
 """Lays out a session in columns, and in full with what it captured and read. Pure functions of records."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sightline.audit.buffer_failures import Overlooked
 from sightline.audit.held_lines import HeldTokens
@@ -128,10 +128,21 @@ def age_of_running(buffer: Buffer, now: float) -> str:
 
 
 class SessionDetails(NamedTuple):
-    """What is read of one session alone: its outputs, and the first failures in them that no agent saw."""
+    """What is read of one session alone.
+
+    Attributes:
+        belongings: its outputs.
+        missed: the first failures in them that no agent saw.
+        last_lines: by name of a running output, its last line.
+        said: what its agent said last; empty if that is not known.
+        said_at: when, in seconds since the epoch.
+    """
 
     belongings: Belongings
     missed: Sequence[Overlooked]
+    last_lines: Mapping[str, str] = {}
+    said: str = ""
+    said_at: float = 0.0
 
 
 class FactRow(NamedTuple):
@@ -172,17 +183,18 @@ def fact_rows(agent: Agent, details: SessionDetails | None, now: float) -> list[
         for who, count in facts.read_by
     ]
     told = [FactRow(row) for row in rows]
-    told += [
-        FactRow(
-            [
-                StripPart(f" {pad(one.ref, 13)}", "key"),
-                StripPart(f"{MARKS['running']} {age_of_running(one, now)} ", "running"),
-                StripPart(title(short_asked(" ".join(one.command.split())))[:_NOW_CHARACTERS]),
-            ],
-            one.ref,
-        )
-        for one in agent.running
-    ]
+    if details is not None and details.said:
+        said = [StripPart(f" said {age(now - details.said_at)} ago ", "dim"), StripPart(f"“{title(details.said)}”")]
+        told.append(FactRow(said))
+    for one in agent.running:
+        parts = [
+            StripPart(f" {pad(one.ref, 13)}", "key"),
+            StripPart(f"{MARKS['running']} {age_of_running(one, now)} ", "running"),
+            StripPart(title(short_asked(" ".join(one.command.split())))[:_NOW_CHARACTERS]),
+        ]
+        told.append(FactRow(parts, one.ref))
+        if details is not None and (line := details.last_lines.get(one.name, "")):
+            told.append(FactRow([StripPart(" " * 14), StripPart(title(line), "dim")], one.ref))
     if agent.verdict.has_findings:
         told.append(FactRow([StripPart(f" ! {agent.verdict.words}", "failed")]))
     if details is None:

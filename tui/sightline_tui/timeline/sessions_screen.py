@@ -15,6 +15,7 @@ from sightline.audit.verdict import Scope
 from sightline.base.project import Project
 from sightline.base.records import Session
 from sightline.base.refs import host_of
+from sightline.log.session_history import events_of
 from sightline.log.session_list import Belongings, belongings_of, rename_session
 from sightline.store import Reading
 from sightline_tui.common.bar import Bar
@@ -30,13 +31,14 @@ from sightline_tui.common.store_read import StoreRead
 from sightline_tui.common.store_screen import go_to
 from sightline_tui.common.strips import StripPart
 from sightline_tui.common.theme import load_style
-from sightline_tui.timeline.board_reader import Board, BoardReader
+from sightline_tui.timeline.board_reader import Board, BoardReader, last_line
 from sightline_tui.timeline.session_parts import FactRow, SessionDetails, fact_rows, heading_parts
 from sightline_tui.timeline.session_rows import SessionFactRows, SessionRows
 
 SIDE_BY_SIDE_COLUMNS = 160
 JUDGED_SECONDS = 0.2  # after the sessions, because judging loads the rules of all tools
 _TICK_SECONDS = 1.0  # between two updates of how long captures have been running
+_MOST_RUNNING = 10  # running outputs of one session whose last lines are read
 _MANY_BUFFERS = 500  # outputs of one session that its panel lists, the newest
 _MOST_MISSED = 50  # missed failures of one session that its panel lists
 
@@ -133,6 +135,8 @@ class SessionsScreen(ScopedScreen[tuple[str | None]]):
     def _tick(self) -> None:
         if any(one.running for one in self._board.agents):
             self.query_one(SessionRows).refresh()
+            if (agent := self.query_one(SessionRows).agent) is not None and agent.running:
+                self._details.ask()
 
     def _plan_detail(self) -> Callable[[], tuple[str, SessionDetails]] | None:
         agent = self.query_one(SessionRows).agent
@@ -142,7 +146,13 @@ class SessionsScreen(ScopedScreen[tuple[str | None]]):
         def read() -> tuple[str, SessionDetails]:
             outputs = missed_in(self._store, Scope(agent.facts.session.name, project=self._project))
             missed = first_overlooked(self._store, outputs, _MOST_MISSED)
-            return agent.name, SessionDetails(_newest(belongings_of(self._store, agent.name)), missed)
+            belongings = _newest(belongings_of(self._store, agent.name))
+            lines = {one.name: last_line(self._store, one) for one in agent.running[:_MOST_RUNNING]}
+            messages = events_of(self._store, agent.name).messages
+            said = next((one for one in reversed(messages) if one.text), None)
+            if said is None:
+                return agent.name, SessionDetails(belongings, missed, lines)
+            return agent.name, SessionDetails(belongings, missed, lines, " ".join((said.text or "").split()), said.time)
 
         return read
 
