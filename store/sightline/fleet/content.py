@@ -262,6 +262,8 @@ class BatchContent:
                 kept = entry if is_open and self._may_show(entry, len(line)) else _withheld(entry)
                 if kept.get("kind") in _PRIVATE and kept.get("text") and not self._store.settings.fleet.messages:
                     kept = {**kept, "text": None}
+                if kept.get("kind") == "usage" and not self._store.settings.fleet.messages:
+                    kept = {name: value for name, value in log.emptied(kept).items() if name in kept}
                 if told:
                     kept = _hidden(kept, told)
                 if kept is not entry:
