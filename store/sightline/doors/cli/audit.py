@@ -57,16 +57,13 @@ def main(given: Namespace) -> int:
     implied = [PARTIAL, ALTERED] if {OVERLOOKED, CUT} & set(kinds) else []
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         raise UsageError(f"--fail-on does not know {unknown[0]!r}", f"it is one or more of {', '.join(KINDS)}")
-    door = Door(given)
-    try:
+    with Door(given) as door:
         done = _audited(door.store, given)
         messages = UnreadMessages()
         if door.store.place is None:
             scope = scope_of(door.store, given)
             messages = unread_of_scope(door.store, scope.session, scope.since, scope.project)
         offline = door.store.place.words if door.store.place and given.offline else ""
-    finally:
-        door.close()
     found, gone = done.found, [format_ref(name) for name in done.gone]
     failing = bool(kinds and done.unread) or any(finding.kind in (*kinds, *implied) for finding in found)
     if given.json:

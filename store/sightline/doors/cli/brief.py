@@ -25,13 +25,10 @@ def parser(name: str) -> CommandParser:
 
 def main(given: Namespace) -> int:
     """Print the brief."""
-    door = Door(given)
-    try:
+    with Door(given) as door:
         scope = scope_of(door.store, given)
         brief = make_brief(door.store, session=scope.session, since=scope.since, project=scope.project)
         unread = unread_of_scope(door.store, scope.session, scope.since, scope.project)
-    finally:
-        door.close()
     if given.json:
         print_json(as_data(brief) | {"messages_not_read": dict(unread.languages)})
     elif given.markdown:

@@ -71,7 +71,7 @@ def _capture(given: Namespace) -> int:
                 reply = unmade_reply(door.asking, kept, ending, error, verb=VERB, request=request)
         return reply._replace(exit_code=0)
 
-    try:
+    with door:
         budget_for(given.verbosity, True, door.asking.profile.budgets)  # reports a wrong word before reading
         if not pass_on:
             return door.answer(VERB, request, call)
@@ -81,8 +81,6 @@ def _capture(given: Namespace) -> int:
         elif kept.error:  # the input was passed on in spite of that
             tell_error(kept.error)
         return 0
-    finally:
-        door.close()
 
 
 class _PassThrough:

@@ -47,8 +47,7 @@ def main(given: Namespace) -> int:
     """Run the command, and return its exit code."""
     if given.csv and given.json:
         raise UsageError("--csv and --json cannot be combined", "give one of them")
-    door = Door(given)
-    try:
+    with Door(given) as door:
         if not isinstance(door.store, Store):
             raise UsageError("a fleet has no usage of models", "ask on the machine whose sessions it was")
         since = span_of(given.since).start if given.since else 0.0
@@ -60,8 +59,6 @@ def main(given: Namespace) -> int:
         else:
             write_out(_as_text(report) if report.rows else _NOTHING)
         return 0
-    finally:
-        door.close()
 
 
 def as_data(report: CostReport) -> dict[str, Any]:

@@ -42,8 +42,7 @@ def parser(name: str) -> CommandParser:
 
 def main(given: Namespace) -> int:
     """Run the command, and return its exit code."""
-    door = Door(given)
-    try:
+    with Door(given) as door:
         target = door.asking.resolve_whole(given.ref)
         buffer = door.store.checked(door.store.with_progress(target.buffer))
         session = find_session(door.store, given.session).session.name if given.session else None
@@ -61,8 +60,6 @@ def main(given: Namespace) -> int:
                 told = counts_told(held_of(door.store, buffer, coverage), never=False)
                 write_out(f"in context: {told}\n" if told else "")
         return 0
-    finally:
-        door.close()
 
 
 def as_data(

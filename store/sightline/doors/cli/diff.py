@@ -58,7 +58,5 @@ def main(given: Namespace) -> int:
         else:
             door.deliver(reply)
 
-    try:
+    with door:
         return door.answer(VERB, {"diff": [given.a, given.b]}, call, finish)
-    finally:
-        door.close()

@@ -45,11 +45,8 @@ def parser(name: str) -> CommandParser:
 
 def main(given: Namespace) -> int:
     """Print the claims, and return 1 if the log speaks against one."""
-    door = Door()
-    try:
+    with Door() as door:
         found = [evidence_of(door.store, session) for session in _sessions(door, given.session)]
-    finally:
-        door.close()
     told = [one for one in found if one.messages or one.alarms or given.session]
     if given.json:
         print_json({"sessions": [as_data(one) for one in told]})

@@ -48,13 +48,10 @@ def parser(name: str) -> CommandParser:
 
 def main(given: Namespace) -> int:
     """Run the command, and return its exit code."""
-    door = Door(given)
-    try:
+    with Door(given) as door:
         door.store.bring_up_to_date()
         session = find_session(door.store, given.session).session
         made = spans_of(session, calls_of(door.store, session=session.name))
-    finally:
-        door.close()
     ours = version() or "0"
     if given.otlp.lower().startswith(("http://", "https://")):
         for at in range(0, len(made.spans), _SPANS_A_REQUEST):

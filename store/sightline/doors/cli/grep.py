@@ -27,8 +27,5 @@ def parser(name: str) -> CommandParser:
 def main(given: Namespace) -> int:
     """Run the command, and return its exit code."""
     request = GrepRequest(given.pattern, match=match_of(given), limit=given.limit)
-    door = Door(given, as_json=given.json)
-    try:
+    with Door(given, as_json=given.json) as door:
         return door.answer(VERB, request.logged(), lambda: grep_outputs(door.asking, request))
-    finally:
-        door.close()

@@ -24,7 +24,5 @@ def main(given: Namespace) -> int:
     """Run the command, and return its exit code."""
     door = Door(as_json=given.json, profile=given.profile)
     order, request = KillRequest(tuple(given.refs)), {"refs": given.refs}
-    try:
+    with door:
         return door.answer(VERB, request, lambda: kill(door.asking, order, verb=VERB, request=request))
-    finally:
-        door.close()

@@ -83,9 +83,7 @@ def main(given: Namespace) -> int:
         if warning := reply.fields.get("warning"):
             write_err(f"sightline: {warning}\n")
 
-    try:
+    with door:
         if given.json and not given.mine:
             return door.answer(VERB, request.logged(), as_json, as_json_alone)
         return door.answer(VERB, request.logged(), lambda: list_outputs(door.asking, request))
-    finally:
-        door.close()

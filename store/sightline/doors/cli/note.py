@@ -41,8 +41,7 @@ def parser(name: str) -> CommandParser:
 
 def main(given: Namespace) -> int:
     """Keep a note, send it if asked to, and return the exit code."""
-    door = Door(given)
-    try:
+    with Door(given) as door:
         target = _checked(door, door.asking.resolve(given.ref))
         to = ANYONE if given.any else target.buffer.session
         if given.session:
@@ -57,8 +56,6 @@ def main(given: Namespace) -> int:
         else:
             write_out(f"{note.id}  {note.ref}{_whereto(note)}\n")
         return 0
-    finally:
-        door.close()
 
 
 def _checked(door: Door, target: Target) -> Target:
@@ -74,8 +71,7 @@ def _checked(door: Door, target: Target) -> Target:
 
 def list_all(given: Namespace) -> int:
     """Print the notes, and return the exit code."""
-    door = Door(given)
-    try:
+    with Door(given) as door:
         door.store.bring_up_to_date()
         found = list_notes(door.store, buffer=door.buffer_named(given.ref) if given.ref else None)
         if given.json:
@@ -83,8 +79,6 @@ def list_all(given: Namespace) -> int:
             return 0
         write_out("".join(f"{row(note)}\n" for note in found) or "no notes\n")
         return 0
-    finally:
-        door.close()
 
 
 def row(note: Note) -> str:

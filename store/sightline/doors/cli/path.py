@@ -22,8 +22,7 @@ def parser(name: str) -> CommandParser:
 
 def main(given: Namespace) -> int:
     """Run the command, and return its exit code."""
-    door = Door(given)
-    try:
+    with Door(given) as door:
         target = door.asking.resolve_whole(given.ref)
         if door.shared:
             path = door.shared.local_copy(target, raw=True)
@@ -40,5 +39,3 @@ def main(given: Namespace) -> int:
         if altered:
             write_err(f"sightline: {target.buffer.ref} is altered: {altered}\n")
         return 0
-    finally:
-        door.close()

@@ -61,7 +61,5 @@ def main(given: Namespace) -> int:
     full = FullAnswer(as_json=given.json) if given.full else None
     request = QueryRequest(given.pipeline, sink=full)
     finish = (lambda reply: full.finish(door, reply)) if full else None
-    try:
+    with door:
         return door.answer(VERB, request.logged(), lambda: query(door.asking, request), finish)
-    finally:
-        door.close()

@@ -26,11 +26,8 @@ def parser(name: str) -> CommandParser:
 def main(given: Namespace) -> int:
     """Run the command, and return its exit code."""
     request = _request(given.path)
-    door = Door(as_json=given.json, profile=given.profile, insist=False)
-    try:
+    with Door(as_json=given.json, profile=given.profile, insist=False) as door:
         return door.answer(VERB, request.logged(), lambda: read_file(door.asking, request))
-    finally:
-        door.close()
 
 
 def _request(text: str) -> FileRequest:

@@ -41,12 +41,9 @@ def parser(name: str) -> CommandParser:
 def main(given: Namespace) -> int:
     """Run the command, and return its exit code."""
     form = given.format or next((form for form, end in _FORMATS.items() if given.output.endswith(end)), "html")
-    door = Door(given)
-    try:
+    with Door(given) as door:
         scope = scope_of(door.store, given)
         text = _rendered(door, scope, form)
-    finally:
-        door.close()
     if not given.output or given.output == "-":
         write_out(text)
         return 0

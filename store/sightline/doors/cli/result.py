@@ -15,7 +15,6 @@ from sightline.shape.budgets import budget_for
 from sightline.verbs.command_view import Ending
 from sightline.verbs.reply import Reply
 from sightline.verbs.result_view import result_reply
-from sightline.verbs.structured_view import sampling_of
 from sightline.verbs.unkept_view import unkept_reply
 
 VERB = "capture"
@@ -48,17 +47,15 @@ def capture_tool(given: Namespace) -> int:
             session=door.asking.session.name,
             label=given.label,
             note=TOOL_FAILED if failed else "",
-            sampling=sampling_of(door.asking.profile),
+            sampling=door.asking.profile.results,
         )
         if isinstance(kept, Unkept):
             return unkept_reply(kept, Ending(None), verb=VERB, request=request)._replace(exit_code=0)
         return result_reply(door.asking, kept, verb=VERB, request=request, verbosity=given.verbosity)
 
-    try:
+    with door:
         budget_for(given.verbosity, True, door.asking.profile.budgets)  # reports a wrong word before reading
         return door.answer(VERB, request, call)
-    finally:
-        door.close()
 
 
 def _blocks(fd: int) -> tuple[Iterable[ResultBlock], bool]:

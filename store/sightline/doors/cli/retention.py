@@ -53,19 +53,15 @@ def unpin(given: Namespace) -> int:
 
 
 def _set_pinned(given: Namespace, *, pinned: bool) -> int:
-    door = Door()
-    try:
+    with Door() as door:
         names = [door.asking.resolve(ref).buffer.name for ref in given.refs]
         changed = [door.local.amend(name, pinned=pinned).ref for name in names]
         return _told(given, changed, "pinned" if pinned else "unpinned")
-    finally:
-        door.close()
 
 
 def gc(given: Namespace) -> int:
     """Apply the limits, and return the exit code."""
-    door = Door()
-    try:
+    with Door() as door:
         collected = retention.collect(door.local, with_unshipped=given.unshipped)
         if given.json:
             print_json(collected._asdict())
@@ -88,21 +84,16 @@ def gc(given: Namespace) -> int:
                 "lacks them: `sightline ship` sends them, `sightline gc --unshipped` blanks them\n"
             )
         return 0
-    finally:
-        door.close()
 
 
 def rm(given: Namespace) -> int:
     """Remove buffers, and return the exit code."""
-    door = Door()
-    try:
+    with Door() as door:
         refs = _removed(door, given)
         done = _told(given, refs, "removed")
         if given.purge and not given.json and copies_to(door.local):
             write_out(_WAITS)
         return done
-    finally:
-        door.close()
 
 
 def _removed(door: Door, given: Namespace) -> list[str]:

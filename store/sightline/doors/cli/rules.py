@@ -84,8 +84,7 @@ def parser(name: str) -> CommandParser:
 
 def main(given: Namespace) -> int:
     """List the tools, and return the exit code."""
-    door = Door()
-    try:
+    with Door() as door:
         catalogue = with_added(rule_files(door.local.root))
         known = sorted(catalogue.known, key=lambda one: one.name not in catalogue.added)
         if given.json:
@@ -101,14 +100,11 @@ def main(given: Namespace) -> int:
             place = one.file if one.name in catalogue.added else "ours"
             write_out(printable(f"{one.name:{width}}  {place}  {', '.join(one.programs)}".rstrip()) + "\n")
         return 0
-    finally:
-        door.close()
 
 
 def try_output(given: Namespace) -> int:
     """Show how an output is read, and return the exit code."""
-    door = Door()
-    try:
+    with Door() as door:
         files = rule_files(door.local.root)
         if given.rules:
             files = (*files, _checked(given.rules))
@@ -120,8 +116,6 @@ def try_output(given: Namespace) -> int:
         else:
             write_out("".join(f"{row}\n" for row in _rows(read)))
         return 0
-    finally:
-        door.close()
 
 
 def _checked(path: str) -> RuleFile:
@@ -217,8 +211,7 @@ def new(given: Namespace) -> int:
     """Start a rule from an output, and return the exit code."""
     if not _NAME.fullmatch(given.tool):
         raise UsageError(f"{given.tool!r} cannot be the name of a tool", "use letters, digits, - and _")
-    door = Door()
-    try:
+    with Door() as door:
         folder = own_rules(door.local.root)
         path = os.path.join(folder, f"{given.tool}.toml")
         if os.path.lexists(path):
@@ -241,8 +234,6 @@ def new(given: Namespace) -> int:
                 write_out(f"  {printable(line)}\n")
             write_out(f"Correct the file, and look with `sightline rules try {given.ref}` at how the output is read\n")
         return 0
-    finally:
-        door.close()
 
 
 def _draft_of(door: Door, given: Namespace, target: Target) -> Draft:

@@ -61,15 +61,12 @@ def main(given: Namespace) -> int:
     """Run the command, and return its exit code."""
     request = _request(given)
     names_others = bool(request.compare) or any("@" in word for word in (request.command, *request.argv))
-    door = Door(as_json=given.json, profile=given.profile, insist=False, waits=names_others)
-    try:
+    with Door(as_json=given.json, profile=given.profile, insist=False, waits=names_others) as door:
         if os.isatty(1) and not (given.json or given.quiet or request.background or request.compare):
             return _stream(door, request)
         watches = is_person(door.asking.session) and not (given.json or given.quiet)
         doorway = _doorway(request, unkept_to=passing_on() if watches else None)
         return door.answer(VERB, request.logged(), lambda: run_command(door.asking, request, doorway))
-    finally:
-        door.close()
 
 
 def _request(given: Namespace) -> RunRequest:

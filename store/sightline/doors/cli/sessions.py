@@ -63,8 +63,7 @@ def main(given: Namespace) -> int:
     """Run the command, and return its exit code."""
     if given.limit < 1:
         raise UsageError(f"--limit cannot be {given.limit}", "give a number from 1 up")
-    door = Door(given)
-    try:
+    with Door(given) as door:
         door.store.bring_up_to_date()
         if given.session:
             return _one(door, given)
@@ -76,8 +75,6 @@ def main(given: Namespace) -> int:
             return 0
         write_out("".join(_rows(one) for one in found) or "nobody has asked anything yet\n")
         return 0
-    finally:
-        door.close()
 
 
 def _one(door: Door, given: Namespace) -> int:
@@ -148,8 +145,7 @@ def _rows(facts: SessionFacts) -> str:
 
 def rm(given: Namespace) -> int:
     """Remove a session's captures, blank the texts it was shown, and return the exit code."""
-    door = Door()
-    try:
+    with Door() as door:
         session = find_session(door.store, given.session).session
         removed = remove_session(door.local, session)
         if given.json:
@@ -160,19 +156,14 @@ def rm(given: Namespace) -> int:
                 f"the texts of {removed.views_blanked:,} views blanked\n"
             )
         return 0
-    finally:
-        door.close()
 
 
 def rename(given: Namespace) -> int:
     """Call a session by another name, and return the exit code."""
-    door = Door()
-    try:
+    with Door() as door:
         session = rename_session(door.local, find_session(door.store, given.session).session, given.title)
         if given.json:
             print_json({"name": session.name, "title": session.title})
         else:
             write_out(f"{session.name} is called {session.title}\n")
         return 0
-    finally:
-        door.close()

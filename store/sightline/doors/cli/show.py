@@ -33,8 +33,5 @@ def parser(name: str) -> CommandParser:
 def main(given: Namespace) -> int:
     """Run the command, and return its exit code."""
     request = request_of(ReadRequest, given)
-    door = Door(given, as_json=given.json, profile=given.profile)
-    try:
+    with Door(given, as_json=given.json, profile=given.profile) as door:
         return door.answer(VERB, request.logged(), lambda: read_output(door.asking, request))
-    finally:
-        door.close()

@@ -25,8 +25,7 @@ def parser(name: str) -> CommandParser:
 
 def main(given: Namespace) -> int:
     """Run the command, and return its exit code."""
-    door = Door(given)
-    try:
+    with Door(given) as door:
         door.store.bring_up_to_date()
         indexed = find_view(door.store, given.id)
         text = view_text(door.store, indexed)
@@ -37,8 +36,6 @@ def main(given: Namespace) -> int:
             write_out(printable(f"[not all of this text is known: {indexed.view.unknown}]") + "\n")
         write_out(_for_terminal(text) if os.isatty(1) else text)
         return 0
-    finally:
-        door.close()
 
 
 def _for_terminal(text: str) -> str:

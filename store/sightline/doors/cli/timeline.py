@@ -51,8 +51,7 @@ def parser(name: str) -> CommandParser:
 
 def main(given: Namespace) -> int:
     """Run the command, and return its exit code."""
-    door = Door(given)
-    try:
+    with Door(given) as door:
         scope = scope_of(door.store, given)
         verdict = verdict_of(door.store, scope)
         calls = calls_in_scope(door.store, scope)
@@ -82,8 +81,6 @@ def main(given: Namespace) -> int:
         write_out(_totals(totals, verdict))
         write_out(_held(context.tokens) if context else "")
         return 0
-    finally:
-        door.close()
 
 
 class _Context:

@@ -41,15 +41,12 @@ def main(given: Namespace) -> int:
     """Run the command, and return its exit code."""
     if given.limit < 1:
         raise UsageError(f"--limit cannot be {given.limit}", "give a number from 1 up")
-    door = Door(given)
-    try:
+    with Door(given) as door:
         door.store.bring_up_to_date()
         buffer = door.buffer_named(given.ref) if given.ref else None
         session = find_session(door.store, given.session).session.name if given.session else None
         found = list_views(door.store, buffer=buffer, session=session, limit=min(given.limit, sys.maxsize))
         return _list(door, found[::-1], given)
-    finally:
-        door.close()
 
 
 def _list(door: Door, found: list[IndexedView], given: Namespace) -> int:

@@ -167,6 +167,14 @@ class Door:
         except ExpiredRef as expired:
             return expired.name
 
+    def __enter__(self) -> "Door":
+        """Return the door, which the end of the block closes."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
     def close(self) -> None:
         """Print what must be known of the store, and close the stores, but for what the end of the process closes."""
         if not os.path.exists(self.local.layout.clock):  # at the first start of this version
