@@ -12,6 +12,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 
 from textual.app import App, SuspendNotSupported
 
@@ -162,8 +163,7 @@ def _at(words: list[str], line: int) -> list[str]:
 
 def _safe_lines(store: Reading, shown: ViewerState) -> Iterator[bytes]:
     """Yield all lines as the viewer shows them, in pieces."""
-    reading = open_reader(store, shown.buffer, shown.stream)
-    try:
+    with closing(open_reader(store, shown.buffer, shown.stream)) as reading:
         held = bytearray()
         for _, line in reading.lines(1, reading.line_count, _LINE_BYTES):
             text = clean_line(lone_controls_shown(line.data))
@@ -172,8 +172,6 @@ def _safe_lines(store: Reading, shown: ViewerState) -> Iterator[bytes]:
                 yield bytes(held)
                 held.clear()
         yield bytes(held)
-    finally:
-        reading.close()
 
 
 def run_outside(call: ProgramCall) -> None:

@@ -1,6 +1,7 @@
 """Reads places in an output that a person types, and finds where a line of a stream stands in the viewer."""
 
 import re
+from contextlib import closing
 
 from sightline.base.records import Buffer
 from sightline.light.named_tuple import NamedTuple
@@ -30,11 +31,8 @@ def viewer_line(store: Reading, buffer: Buffer, hit: FoundPlace) -> int:
     """
     if hit.stream == "all":
         return hit.line
-    reading = open_reader(store, buffer)
-    try:
+    with closing(open_reader(store, buffer)) as reading:
         return reading.number_at(hit.stream, reading.source(hit.stream).offset_of_line(hit.line))
-    finally:
-        reading.close()
 
 
 def shown_number(store: Reading, buffer: Buffer, number: int, shown: OutputReader) -> int:
@@ -46,12 +44,9 @@ def shown_number(store: Reading, buffer: Buffer, number: int, shown: OutputReade
         number: number of the line among all lines.
         shown: what is shown.
     """
-    reading = open_reader(store, buffer)
-    try:
+    with closing(open_reader(store, buffer)) as reading:
         stream = next((stream for stream, _ in reading.lines(number, number, 1)), "")
         return shown.number_at(stream, reading.offsets(number)[stream]) if stream else number
-    finally:
-        reading.close()
 
 
 _PLACE = r"\d{1,15}|\d{1,3}(?:\.\d{1,6})?\s*%|\$|0x[0-9a-fA-F]{1,12}"

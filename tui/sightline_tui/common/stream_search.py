@@ -5,6 +5,7 @@ offsets without gaps, so the next hit is known long before all hits have been co
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from typing import Protocol
 
 from sightline.light.named_tuple import NamedTuple
@@ -188,8 +189,7 @@ class StreamSearch:
         Raises:
             Cancelled, SearchFailed, StoreFailed, OSError: the search cannot go on.
         """
-        reading = self._open_it()
-        try:
+        with closing(self._open_it()) as reading:
             offsets = reading.offsets(self._number)
             if not self._matches and any(
                 b"\x1b" in reading.source(name).read(0, _SAMPLE_BYTES) for name in reading.streams
@@ -200,8 +200,6 @@ class StreamSearch:
                 for name in reading.streams
                 if (source := reading.source(name)).byte_count
             }
-        finally:
-            reading.close()
         self._streams = streams
         for stream in streams.values():
             if stream.scanned - stream.begin > SMALL_BYTES:
@@ -216,8 +214,7 @@ class StreamSearch:
 
     def run_on(self, tell: Callable[[], None]) -> None:
         """Search what has been written since. Raises what `run` raises."""
-        reading = self._open_it()
-        try:
+        with closing(self._open_it()) as reading:
             for name in reading.streams:
                 source = reading.source(name)
                 if name not in self._streams and source.byte_count:
@@ -227,8 +224,6 @@ class StreamSearch:
                     begin = source.offset_of_line(source.line_at(stream.scanned))  # the last line may have grown
                     stream.scanned = source.byte_count
                     self._scan(stream, stream.ahead, begin, tell)
-        finally:
-            reading.close()
         tell()
 
     def _find_first(self, stream: _Stream) -> None:
@@ -299,8 +294,7 @@ class StreamSearch:
         """
         if not self._streams:
             return HitStep(0) if self.complete else None
-        reading = self._open_it()
-        try:
+        with closing(self._open_it()) as reading:
             count = reading.line_count
             if back:
                 found = self._last(reading, number) if number > 1 else HitStep(0)
@@ -313,8 +307,6 @@ class StreamSearch:
                 found = self._first(reading, 1)
                 return found and found._replace(wrapped=True)
             return found
-        finally:
-            reading.close()
 
     def _first(self, reading: SearchSource, number: int) -> HitStep | None:
         """Return the first hit from a line on."""
@@ -355,11 +347,8 @@ class StreamSearch:
         Raises:
             Cancelled, SearchFailed, StoreFailed, OSError: the search cannot go on.
         """
-        reading = self._open_it()
-        try:
+        with closing(self._open_it()) as reading:
             begin = reading.source(stream).offset_of_line(line)
-        finally:
-            reading.close()
         found = NONE
 
         def take(heads: list[bytes]) -> bool:
