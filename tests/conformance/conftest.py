@@ -21,7 +21,6 @@ from sightline.verbs.next_call import cli_call
 from sightline.verbs.reply import Reply
 from sightline.verbs.result_view import result_reply
 from sightline.verbs.run_command import Doorway
-from sightline.verbs.structured_view import sampling_of
 
 
 class Agent:
@@ -50,7 +49,7 @@ class Agent:
             command="tool",
             cwd=os.getcwd(),
             session=self.asking.session.name,
-            sampling=sampling_of(self.asking.profile),
+            sampling=self.asking.profile.results,
         )
         assert isinstance(kept, Buffer)
         self.newest = kept

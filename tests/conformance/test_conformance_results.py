@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.base.errors import BadRange
+from sightline.base.profile import Sampling
 from sightline.base.records import Buffer, Session
 from sightline.capture.result import ResultBlock, capture_result
 from sightline.settings.config import Settings
 from sightline.shape.json.path import BadPath, NotFound, parse_path
 from sightline.shape.json.result import shape_result
-from sightline.shape.json.sampling import Sampling
 from sightline.shape.json.schema import describe, skeleton
 from sightline.shape.json.tree import read_document
 from sightline.shape.memory_stream import BytesSource

@@ -126,8 +126,10 @@ class ReadLimits(NamedTuple):
     ref_alone: str = "view"
 
 
-class Results(NamedTuple):
-    """How results are shortened that are not the output of a command.
+class Sampling(NamedTuple):
+    """How structured results are shortened, and in which words they are described.
+
+    The defaults are those of Everruns' distillation; that of fields is codescout's limit, rounded down.
 
     Attributes:
         array_items: how many elements are shown of a longer array.
@@ -185,7 +187,7 @@ class Profile(NamedTuple):
     cleaning: Cleaning = Cleaning()
     query: Query = Query()
     reading: ReadLimits = ReadLimits()
-    results: Results = Results()
+    results: Sampling = Sampling()
     files: Files = Files()
 
 

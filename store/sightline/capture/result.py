@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterable
 
+from sightline.base.profile import Sampling
 from sightline.base.records import Buffer, Gap
 from sightline.base.sha256 import STEP_BYTES
 from sightline.capture.recorder import Recorder, Unkept
@@ -15,7 +16,6 @@ from sightline.disk.stream_files import open_stream
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import TYPE_CHECKING, Any
 from sightline.shape.json.result import looks_like_json
-from sightline.shape.json.sampling import Sampling
 from sightline.shape.json.strings import string_text, text_size
 from sightline.shape.json.tree import Node, read_document
 from sightline.shape.source import Source

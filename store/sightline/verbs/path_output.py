@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from sightline.base.errors import UsageError
+from sightline.base.profile import Sampling
 from sightline.base.records import LinePart, Shown
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any
@@ -12,7 +13,6 @@ from sightline.shape.clean import clean_text
 from sightline.shape.json.path import FoundValue, find, parse_path
 from sightline.shape.json.pretty import pretty, raw_size
 from sightline.shape.json.sample import line_numbers
-from sightline.shape.json.sampling import Sampling
 from sightline.shape.json.scanner import NotJson, Scanner
 from sightline.shape.json.schema import describe, skeleton
 from sightline.shape.json.strings import string_text
@@ -24,7 +24,6 @@ from sightline.shape.source import Source
 from sightline.store import Reading, StreamReader, Target
 from sightline.verbs.asker import Asker
 from sightline.verbs.reply import Reply, fitting, in_order
-from sightline.verbs.structured_view import sampling_of
 
 _READ_BYTES = 1 << 16
 _DESCRIBED_BYTES = 1 << 20  # for a larger value, only the type is given
@@ -51,7 +50,7 @@ def path_reply(asking: Asker, target: Target, path: str, *, limit: int, verb: st
             "lines": f"{first}-{last}",
             "total_lines": source.line_count,
             "total_bytes": target.buffer.stream(target.stream).bytes,
-            "description": _description(source, found, sampling_of(asking.profile)),
+            "description": _description(source, found, asking.profile.results),
         }
         text = fitting(
             fields,
@@ -153,7 +152,7 @@ def _raw_start(asking: Asker, target: Target, path: str) -> int:
 
 def schema_reply(asking: Asker, target: Target, *, verb: str, logged: dict[str, Any]) -> Reply:
     """Return the recursive skeleton of a JSON text. Raises UsageError if it is not JSON."""
-    sampling = sampling_of(asking.profile)
+    sampling = asking.profile.results
     with asking.store.open_text(target) as source:
         total = source.line_count
         text_of_json: Source | None = source

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Collection, Iterator, Mapping
 
+from sightline.base.profile import Sampling
 from sightline.base.records import Buffer
 from sightline.capture.result import JSON_MIME, TEXT_MIME, Field, fields_of, key_of, number_of
 from sightline.light.named_tuple import NamedTuple
@@ -15,7 +16,6 @@ from sightline.shape.cut import shape
 from sightline.shape.json.body import MovedString
 from sightline.shape.json.result import Structured, looks_like_json, shape_result
 from sightline.shape.json.sample import sample
-from sightline.shape.json.sampling import Sampling
 from sightline.shape.json.schema import TEXT, describe
 from sightline.shape.json.tree import Document, read_document
 from sightline.shape.memory_stream import BytesSource
@@ -27,7 +27,6 @@ from sightline.verbs.asker import Asker
 from sightline.verbs.file_facts import file_fields
 from sightline.verbs.head_line import fitted_head, head_bytes, with_paid_head
 from sightline.verbs.reply import Reply, fitting, in_order, serialised_bytes
-from sightline.verbs.structured_view import sampling_of
 
 if TYPE_CHECKING:
     from sightline.store import StreamReader
@@ -74,7 +73,7 @@ def result_reply(
         blocks: numbers of the blocks to show; all by default.
         always_ref: whether even a short result gets a ref.
     """
-    sampling = sampling_of(asking.profile)
+    sampling = asking.profile.results
     moved = fields_of(buffer)
     own = {field.stream for field in moved}
     streams = sorted((stream for stream in buffer.streams if stream not in own), key=number_of)

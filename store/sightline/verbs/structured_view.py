@@ -6,7 +6,6 @@ from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.cut import ERR_PERCENT, ERR_PERCENT_FAILED, shape
 from sightline.shape.cut_styles import shape_as
 from sightline.shape.json.result import Structured, may_have_structure, shape_result
-from sightline.shape.json.sampling import Sampling
 from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import Segment, Shaped, join_segments
 from sightline.shape.source import Source
@@ -14,11 +13,6 @@ from sightline.shape.table import describe_text
 
 if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination
-
-
-def sampling_of(profile: Profile) -> Sampling:
-    """Return how much of JSON a profile shows, and in which words it describes it."""
-    return Sampling(**profile.results._asdict())
 
 
 def shape_output(
@@ -67,7 +61,7 @@ def _structured(
     profile: Profile, out: Source, err: Source, room: int, failed: bool, examination: "Examination | None"
 ) -> Structured | None:
     """Make the body of an output that has a structure; None if it has none, or fits."""
-    sampling = sampling_of(profile)
+    sampling = profile.results
     if not err.line_count:
         return shape_result(out, budget=room, failed=failed, examination=examination, sampling=sampling)
     share = room * (ERR_PERCENT_FAILED if failed else ERR_PERCENT) // 100

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from sightline.agents.past_sessions.shown_lines import LinesShown, shown_lines
 from sightline.base.private_files import remove_folder
+from sightline.base.profile import Sampling
 from sightline.base.records import LONG_ID, TOOL_FAILED, Buffer, Session, Shown, joined_notes
 from sightline.capture.filters import unseen_input
 from sightline.capture.finished_output import Deposit, begin_finished
@@ -19,7 +20,6 @@ from sightline.light.typing_names import Any
 from sightline.log.past_views import SLACK_SECONDS, Nameless, PastView, is_alike, past_view
 from sightline.log.sessions import safe_name, use_key
 from sightline.log.views import Shows
-from sightline.shape.json.sampling import Sampling
 from sightline.store import Store
 
 _NAME_CHARACTERS = 400

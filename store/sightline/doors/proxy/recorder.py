@@ -23,7 +23,6 @@ from sightline.shape.segments import Segment
 from sightline.store import Recording
 from sightline.verbs.delivery import deliver
 from sightline.verbs.result_view import result_reply
-from sightline.verbs.structured_view import sampling_of
 
 INDEXED_WITHIN_SECONDS = 0.02
 """How long lists may lag behind the log: calls within this time go into the index together, and delay no answer."""
@@ -218,7 +217,7 @@ class CallRecorder:
             cwd=self._cwd,
             session=asking.session.name,
             note="; ".join([*about, *(part.about for part in parts if part.about)]),
-            sampling=sampling_of(asking.profile),
+            sampling=asking.profile.results,
             recording=call.recording,
         )
         call.recording = None

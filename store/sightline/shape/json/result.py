@@ -1,9 +1,9 @@
 """Makes bodies of structured texts: JSON is sampled, a diff becomes a diffstat; all other texts are for ``cut``."""
 
+from sightline.base.profile import Sampling
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import TYPE_CHECKING
 from sightline.shape.budgets import HARD_LIMIT_BYTES
-from sightline.shape.json.sampling import Sampling
 from sightline.shape.segments import Segment, Shaped, render_lines
 from sightline.shape.source import Source
 

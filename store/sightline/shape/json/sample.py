@@ -8,12 +8,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
+from sightline.base.profile import Sampling
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import TYPE_CHECKING
 from sightline.shape import markers
 from sightline.shape.json.body import Body, LeftOut, Measure, MovedString, rest_marker, write_line, write_lines
 from sightline.shape.json.path import path_of_key
-from sightline.shape.json.sampling import Detail, Sampling, details
+from sightline.shape.json.sampling import Detail, details
 from sightline.shape.json.schema import describe
 from sightline.shape.json.tree import Document, Node, children_end, children_shown, read_document
 from sightline.shape.repeated_lines import Span, free_spans, text_bytes

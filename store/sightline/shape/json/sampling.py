@@ -1,40 +1,11 @@
-"""Says how much of a structured result is shown, and in which words it is described, as profiles may set it."""
+"""The steps by which a sample of a structured result gets smaller, from what a profile allows to what fits."""
 
 from collections.abc import Iterator
 
+from sightline.base.profile import Sampling
 from sightline.light.named_tuple import NamedTuple
 
 _ALL = 1 << 30
-
-
-class Sampling(NamedTuple):
-    """The measures of a sample. The defaults are those of Everruns' distillation; that of fields is codescout's limit,
-    rounded down.
-
-    Attributes:
-        array_items: number of elements shown of a longer array.
-        string_bytes: number of bytes shown of a longer string.
-        string_head_percent: share of the string's beginning in these; the rest is its end.
-        depth: deeper containers are counted, not shown.
-        field_size: a string field of an object becomes a stream of its own from this size on.
-        field_unit: the unit of that size: ``bytes`` of UTF-8, or ``utf-16`` code units.
-        field_ends: whether the two ends of such a field are shown in its place, and what the JSON in it is.
-        null_name: the name of null's type in a description.
-        mark_mixed: whether a description says how elements differ; else the first one stands for all.
-    """
-
-    array_items: int = 5
-    string_bytes: int = 2048
-    string_head_percent: int = 70
-    depth: int = 8
-    field_size: int = 8000
-    field_unit: str = "bytes"
-    field_ends: bool = True
-    null_name: str = "null"
-    mark_mixed: bool = True
-
-
-DEFAULT = Sampling()
 
 
 class Detail(NamedTuple):

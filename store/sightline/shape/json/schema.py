@@ -9,8 +9,8 @@ each.
 import json
 from collections.abc import Iterable
 
+from sightline.base.profile import DEFAULT, Sampling
 from sightline.light.typing_names import Any
-from sightline.shape.json.sampling import DEFAULT, Sampling
 from sightline.shape.json.scanner import MEMBERS_LOOKED_AT, NotJson, Scanner, keys_of, kind_of, parsed
 from sightline.shape.json.strings import read_key
 from sightline.shape.json.tree import Document, ElementTally
@@ -23,7 +23,7 @@ TEXT = "text content"
 """The description of anything that is not JSON."""
 
 
-def describe(document: Document | None, source: Source, sampling: Sampling = DEFAULT) -> str:
+def describe(document: Document | None, source: Source, sampling: Sampling = DEFAULT.results) -> str:
     """Describe a text in a line.
 
     Args:

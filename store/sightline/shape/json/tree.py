@@ -6,9 +6,10 @@ elements, and the keys of its objects.
 
 from collections import Counter
 
+from sightline.base.profile import DEFAULT, Sampling
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any
-from sightline.shape.json.sampling import DEFAULT, Detail, Sampling
+from sightline.shape.json.sampling import Detail
 from sightline.shape.json.scanner import WINDOW_BYTES, NotJson, Scanner, keys_of, kind_of
 from sightline.shape.json.strings import read_key
 from sightline.shape.source import Source
@@ -42,7 +43,7 @@ class ElementTally:
         """Take an element that begins here, and look at it only if it is needed."""
         self._places.append(start)
 
-    def told(self, source: Source, null_name: str = DEFAULT.null_name) -> str:
+    def told(self, source: Source, null_name: str = DEFAULT.results.null_name) -> str:
         """Write the types of the elements, with the keys of the objects: ``{id, name, note?} | null``."""
         scanner = Scanner(source)
         places, self._places = self._places, []

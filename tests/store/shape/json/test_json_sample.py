@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sightline.base.profile import Sampling
 from sightline.shape.clean import clean_text
 from sightline.shape.json.pretty import pretty
 from sightline.shape.json.result import shape_result
 from sightline.shape.json.sample import Sample, sample
-from sightline.shape.json.sampling import Sampling
 from sightline.shape.json.tree import read_document
 from sightline.shape.markers import CLIPPED, MARKER
 from sightline.shape.memory_stream import BytesSource

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sightline.base.profile import Sampling
 from sightline.shape.json import scanner as json_scan
-from sightline.shape.json.sampling import Sampling
 from sightline.shape.json.scanner import DEPTH_LIMIT, NotJson, Scanner
 from sightline.shape.json.schema import describe
 from sightline.shape.json.tree import read_document

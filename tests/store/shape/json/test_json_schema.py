@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given
 
-from sightline.shape.json.sampling import Sampling
+from sightline.base.profile import Sampling
 from sightline.shape.json.schema import describe, skeleton
 from sightline.shape.json.tree import read_document
 from sightline.shape.memory_stream import BytesSource

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.shape.json.sampling import Sampling
+from sightline.base.profile import Sampling
 from sightline.shape.json.schema import describe
 from sightline.shape.json.strings import string_text, text_size
 from sightline.shape.json.tree import read_document
