@@ -4,6 +4,7 @@ An output is judged alone, whoever asks: by all replies but those to people who 
 with its row, and the verdict of any scope is a sum.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 
 from sightline.audit.buffer_coverage import coverage_of, filtered_from
@@ -25,7 +26,7 @@ from sightline.base.refs import format_ref
 from sightline.light.named_tuple import NamedTuple
 from sightline.store import Reading
 
-_VERSION = "verdict/4"  # raise the number when the same output would be judged differently
+_VERSION = "verdict/5"  # raise the number when the same output would be judged differently
 
 RAN, FAILED, UNSEEN, LEAST, CUT, UNTOLD, LOST, ALTERED = (1 << bit for bit in range(8))
 PARTIAL, INCOMPLETE, UNJUDGED, UNSEALED, GONE, UNOPENED, UNSURE, EXPIRED, AGAIN, LARGE, UNANSWERED, REMOVED = (
@@ -57,6 +58,15 @@ PARTIAL, INCOMPLETE, UNJUDGED, UNSEALED, GONE, UNOPENED, UNSURE, EXPIRED, AGAIN,
 
 FOUND = UNSEEN | CUT | UNTOLD | LOST | ALTERED
 """Those that an audit reports."""
+
+
+_ENDS_WITH_0 = re.compile(
+    r"\|\|\s{0,9}(?:true|:|exit 0|echo)\b|\|\|\s{0,9}:|\btrap\b[^\n]{0,200}\bexit 0|[;\n]\s{0,9}(?:exit 0|true)\b"
+    r"|(?<!\S)(?:--exit-zero|--ignore-errors|--fail-never|-fn|--(?:issues|failure)-exit-code[= ]0)(?!\S)"
+    r"|\bmake\b[^;&|\n]{0,200} -[a-hj-zA-Z]{0,9}i[a-zA-Z]{0,9}(?!\S)"
+    r"|-Dmaven\.test\.failure\.ignore\b(?!=false)|\|\s{0,9}(?:tail|head|cat|tee|grep)\b(?=[^\n]{0,200}['\"])"
+)
+"""Words with which a command ends with 0 although something failed, also in a script that it hands on."""
 
 
 class Ended(NamedTuple):
@@ -127,12 +137,14 @@ def _of_record(buffer: Buffer) -> int:
 def _hides_failures(buffer: Buffer) -> bool:
     """Return whether something may have failed in what is missing of an output, and nobody has looked there.
 
-    Nothing has, where a command's own exit code is 0, or it only shows what others wrote.
+    Nothing has, where a command's own exit code is 0 and its words do not make it that, or it only shows what others
+    wrote.
     """
     if not buffer.is_partial or READ_LATER in buffer.note:
         return False
     judgement = judgement_of(buffer)
-    states_end = bool(judgement.why_not) or (buffer.exit_code == 0 and not judgement.hidden)
+    own_end = buffer.exit_code == 0 and not judgement.hidden and not _ENDS_WITH_0.search(buffer.command)
+    states_end = bool(judgement.why_not) or own_end
     return buffer.kind != "cmd" or not states_end
 
 

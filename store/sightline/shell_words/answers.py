@@ -1,5 +1,6 @@
 """Knows the commands whose exit code 1 is an answer, such as `grep` without a match, and no failure."""
 
+import re
 from functools import lru_cache
 
 from sightline.light.named_tuple import NamedTuple
@@ -28,7 +29,18 @@ _COMPOUND = {"[[": "false", "((": "false"}
 _IN_ORDER = ("(", "{", "for ")
 _ASIDE = frozenset(("cd", "pushd", "popd", "export", "set", "source", ".", "sleep", "true", ":"))
 _PRINTING = frozenset(("echo", "printf"))
+_SILENT_DOWNLOADS = {
+    "curl": r"-[a-zA-Z]*s[a-zA-Z]*|--silent|--no-progress-meter",
+    "wget": r"-[A-Za-z]*q\S*|-nv|--quiet",
+}
 _FILTERS = frozenset(("head", "tail", "cat", "sort", "uniq", "wc", "cut", "tr"))
+_LOOKING = re.compile(
+    r"(?:get|test|resolve|select|where|sort|format|measure|out|foreach|group|convertto)-\w+|gcm|gci|gi|gc"
+)
+"""Commands of PowerShell that only look something up, or show what others found; in small letters."""
+
+_POWERSHELL = re.compile(r"(?:pwsh|powershell)(?:\.exe)?")
+_SILENCED = re.compile(r"-e(?:a|rroraction)(?:[: ])(?:silentlycontinue|ignore|0)(?!\S)")
 _DEEPEST = 6  # commands within commands
 _COMMAND_CHARACTERS = 20_000  # a longer one is a text that a command only writes
 
@@ -83,7 +95,14 @@ def _of_list(command: str, pipelines: tuple[Pipeline, ...], wrote: Wrote, depth:
     moved = any(_program(one) in _ASIDE for one in others)
     silent = answer != DIFFERENT and not at and not any(_program(one) in _PRINTING for one in others)
     complained = wrote.err or (silent and wrote.out)
-    return "" if moved and complained else answer
+    return "" if (moved or _is_silent_download(pipelines[-1])) and complained else answer
+
+
+def _is_silent_download(pipeline: Pipeline) -> bool:
+    """Return whether a pipeline reads from a download that prints nothing but complaints, so that one has failed."""
+    words = _words(pipeline.stages[0]) if len(pipeline.stages) > 1 else ()
+    options = _SILENT_DOWNLOADS.get(words[0]) if words else None
+    return bool(options) and any(map(re.compile(options or "").fullmatch, words))
 
 
 def _is_strict(pipelines: tuple[Pipeline, ...]) -> bool:
@@ -121,9 +140,14 @@ def _of_pipeline(command: str, pipeline: Pipeline, wrote: Wrote, depth: int) -> 
         return begins or (_of_list(command, stage.inner, wrote, depth) if in_order else "")
     if len(pipeline.stages) > 1 and "pipefail" in command:
         return ""  # any stage may have failed
+    if all(map(_looks_up, pipeline.stages)) and any(map(_says_nothing, pipeline.stages)):
+        return "not found"
     words = _words(stage)
     if words[:1] == ("command",) and words[1:2] and words[1] in ("-v", "-V"):
         return _of_words(words)
+    if words and _POWERSHELL.fullmatch(words[0].lower()):
+        given = next((at for at, word in enumerate(words) if word.lower() in ("-c", "-command")), len(words))
+        return _of_text(" ".join(words[given + 1 :]), wrote, depth + 1)
     reached = behind_runners(words)
     if reached.script:
         return _of_text(reached.script.text, wrote, depth + 1) if reached.script.text else ""
@@ -131,6 +155,17 @@ def _of_pipeline(command: str, pipeline: Pipeline, wrote: Wrote, depth: int) -> 
         return ""  # whose exit code is their own, and may be about one of many
     inner = words[reached.at :]
     return _of_words((inner[0].rpartition("/")[2] or inner[0], *inner[1:])) if inner else ""
+
+
+def _looks_up(stage: Stage) -> bool:
+    words = _words(stage)
+    return bool(words) and bool(_LOOKING.fullmatch(words[0].lower()))
+
+
+def _says_nothing(stage: Stage) -> bool:
+    """Return whether a command of PowerShell looks for a program, or does not complain of what is not there."""
+    words = " ".join(_words(stage)).lower()
+    return words.startswith(("get-command ", "gcm ")) or bool(_SILENCED.search(words))
 
 
 def _of_words(words: tuple[str, ...]) -> str:

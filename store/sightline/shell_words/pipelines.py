@@ -61,10 +61,14 @@ class Pipeline(NamedTuple):
     Attributes:
         stages: at least one.
         joined: the operator before this pipeline; empty for the first of a list.
+        behind: the separator behind it; empty for the last of a list without one.
+        is_inverted: whether ``!`` stands before it, so that it ends with 0 where it failed.
     """
 
     stages: tuple[Stage, ...]
     joined: str = ""
+    behind: str = ""
+    is_inverted: bool = False
 
 
 def plain_words(command: str) -> tuple[str, ...]:
@@ -117,11 +121,7 @@ class Pipelines:
 
         Raises Unclear.
         """
-        _, ending = self._list(())
-        if self._peek():
-            raise Unclear
-        behind = [*(one.joined for one in self._passed[1:]), ending]
-        return tuple(one for one, operator in zip(self._passed, behind, strict=True) if operator != "&")
+        return tuple(one for one in self.all_pipelines() if one.behind != "&")
 
     def sole_pipeline(self) -> list[Stage]:
         """Return the stages of the only pipeline, which is the whole command, not in the background. Raises Unclear."""
@@ -172,9 +172,10 @@ class Pipelines:
         separator = ""
         self._newlines()
         while self._peek() and self._peek() not in closing:
+            joined, is_inverted = separator, self._peek() == "!"
             last = self._pipeline()
-            self._passed.append(Pipeline(tuple(last), separator))
             separator = self._take().text if self._peek() in _SEPARATORS else ""
+            self._passed.append(Pipeline(tuple(last), joined, separator, is_inverted))
             self._newlines()
             if not separator:
                 break

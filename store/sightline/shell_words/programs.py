@@ -99,13 +99,17 @@ def _of_text(command: str, *, ends: bool, depth: int) -> Iterator[WritingProgram
 
 
 def _of_list(pipelines: Iterable[Pipeline], *, ends: bool, depth: int) -> Iterator[WritingProgram]:
-    """Yield what a list prints. In ``a && b``, both have ended as the command did, if it succeeded."""
+    """Yield what a list prints. In ``a && b``, both have ended as the command did, if it succeeded.
+
+    That says nothing of what goes on in the background, and of ``! a`` the opposite.
+    """
     found = tuple(pipelines)
+    ends = ends and bool(found) and found[-1].behind != "&"
     first = max(
         (at for at, one in enumerate(found) if one.joined != "&&"), default=0
     )  # of those that end with the list
     for at, pipeline in enumerate(found):
-        for program in _of_pipeline(pipeline, ends=ends and at >= first, depth=depth):
+        for program in _of_pipeline(pipeline, ends=ends and at >= first and not pipeline.is_inverted, depth=depth):
             yield program._replace(part=at)
 
 

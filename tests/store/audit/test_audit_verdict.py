@@ -82,6 +82,33 @@ def missed(store: Store, scope: Scope = ALL) -> list[tuple[str, int]]:
     return [(place[0].name, place[2]) for place in places if place]
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "make &",
+        "cd sub && make &",
+        "! make",
+        "make || true",
+        "make | tail -5",
+        "make; echo done",
+        "make -C sub -ki",
+        "docker run x sh -c 'make || :'",
+        "docker run x sh -c 'make | tail'",
+        "trap 'exit 0' EXIT; make",
+        "ruff check --exit-zero",
+        "mvn test -Dmaven.test.failure.ignore",
+        "for one in a b; do make $one; done",
+        "ssh host 'make; true'",
+    ],
+)
+def test_exit_code_0_excuses_no_missing_part_where_something_may_have_failed_all_the_same(
+    store: Store, command: str
+) -> None:
+    ran(store, b"fine\n", exit_code=0, partial="it was cut", command=command)
+    found = verdict_of(store)
+    assert (found.incomplete, found.is_good, found.mark) == (1, False, "")
+
+
 def test_failures_that_stood_in_no_reply_are_found_of_the_output_used_last_first(store: Store) -> None:
     first, second = ran(store), ran(store, b"ERROR: three\n")
     ran(store, b"ERROR: seen by nobody, and no failure\n", exit_code=0, command="cat log")

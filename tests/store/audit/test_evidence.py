@@ -291,6 +291,24 @@ def test_the_number_of_a_claim_is_compared_with_what_ran(output: str, claim: str
     assert verdicts(*STARTS, Ran("pytest -q", output, int("failed" in output)), Said(claim)) == [verdict]
 
 
+OF_86 = Ran("pytest -q tests/unit", "86 passed in 0.1s\n")
+
+
+@pytest.mark.parametrize(
+    ("others", "verdict"),
+    [
+        ([Ran("pytest -q", "121 passed in 9s\n")], "supported"),
+        ([Ran("pytest -q", "118 passed, 3 failed in 9s\n", 1)], "supported"),
+        ([Ran("pytest -q tests/unit", "85 passed, 1 failed in 9s\n", 1)], "not known"),
+        ([Ran("pytest -q", "killed\n", 1)], "not known"),
+        ([Edited("cart.py")], "stale"),
+    ],
+)
+def test_a_claim_of_a_number_is_about_the_run_of_so_many(others: list[Step], verdict: str) -> None:
+    assert verdicts(*STARTS, OF_86, *others, Said("All 86 tests pass.")) == [verdict]
+    assert verdicts(*STARTS, Ran("pytest -q", "121 passed in 9s\n"), OF_86, Said("All 86 pass.")) == ["supported"]
+
+
 def test_an_agent_that_says_what_fails_is_not_contradicted() -> None:
     said = Said("All the tests pass. The only failure is unrelated to the change.")
     assert verdicts(*STARTS, Ran("pytest", FAILED, 1), said) == ["not known"]

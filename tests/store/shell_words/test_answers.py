@@ -33,6 +33,10 @@ from sightline.shell_words.exit_codes import meaning_of
         ("which foo", "not found"),
         ("command -v foo", "not found"),
         ("type foo", "not found"),
+        ("Get-Command pnpm", "not found"),
+        ("Get-ChildItem src -Filter *.ts -ErrorAction SilentlyContinue", "not found"),
+        ("get-childitem 'C:/a b' -EA 0 | Select-Object FullName", "not found"),
+        ("pwsh -NoProfile -Command 'Get-Command pnpm'", "not found"),
     ],
 )
 def test_exit_1_of_a_program_that_answers_is_no_failure(command: str, answer: str) -> None:
@@ -55,6 +59,8 @@ def test_exit_1_of_a_program_that_answers_is_no_failure(command: str, answer: st
         "diff a b | head",
         "ls | xargs make",
         "if grep -q x file; then make; fi",
+        "Get-ChildItem src",
+        "Remove-Item src -ErrorAction SilentlyContinue",
         "$GREP x file",
         "grep 'x",
     ],
@@ -66,6 +72,14 @@ def test_exit_1_is_a_failure_where_anything_else_may_have_ended_the_line(command
 def test_a_search_for_many_files_that_found_or_said_anything_may_have_failed() -> None:
     for wrote in (Wrote(out=True), Wrote(err=True)):
         assert answer_of("find . | xargs grep x", wrote) == ""
+
+
+def test_a_silent_download_that_complained_has_failed() -> None:
+    for line in ("curl -sS host | rg x", "wget -qO- host | grep x | rg y", "cd sub; curl --silent host | grep x"):
+        assert answer_of(line, Wrote()) == "no match"
+        assert answer_of(line, Wrote(err=True)) == ""
+    assert answer_of("curl -s host | rg x", Wrote(out=True)) == ""  # where both streams are one
+    assert answer_of("curl host | rg x", Wrote(err=True)) == "no match"  # it shows its progress there
 
 
 def test_a_cd_that_complained_has_failed() -> None:

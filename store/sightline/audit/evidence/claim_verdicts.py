@@ -61,6 +61,8 @@ def _verdict(claim: Claim, trail: Trail) -> _Verdict | None:
             return None
     if not runs:
         return _without_runs(claim, trail)
+    if claim.number and (meant := _run_of(claim.number, trail, runs)):
+        return _supported(trail, meant)
     known = trail.last_known(runs)
     last = runs[-1] if known is None else known
     edited = trail.edited_since(last)
@@ -87,6 +89,29 @@ def _verdict(claim: Claim, trail: Trail) -> _Verdict | None:
             return NO_EVIDENCE, "its reply did not show how the last run ended", [ground_of_check(last)]
         return NOT_KNOWN, "how the last run ended is not known", [ground_of_check(last)]
     return _of_passed(claim, trail, runs, last)
+
+
+def _run_of(number: int, trail: Trail, runs: Sequence[Check]) -> Check | None:
+    """Return the last run in which just so many tests passed, if nothing was edited and no such run failed since."""
+    for at in range(len(runs) - 1, -1, -1):
+        run = runs[at]
+        if trail.edited_since(run) or (run.outcome == FAILED and _may_be_of(number, trail, run)):
+            return None
+        if run.outcome == PASSED and trail.passed_in(run) == number:
+            again = [one for one in runs[at + 1 :] if (one.key, one.operands) == (run.key, run.operands)]
+            return run if all(one.outcome == PASSED for one in again) else None
+    return None
+
+
+def _may_be_of(number: int, trail: Trail, run: Check) -> bool:
+    """Return whether so many tests may have run in a run that failed."""
+    counts = trail.counts_of(run)
+    return counts is None or counts.all <= number or counts.passed < 0 or counts.passed == number
+
+
+def _supported(trail: Trail, run: Check) -> _Verdict:
+    how = _HOW.get(run.known_by, "")
+    return SUPPORTED, f"the last run ended well {trail.clock(run.view.time)}{how}", [ground_of_check(run)]
 
 
 def _without_runs(claim: Claim, trail: Trail) -> _Verdict:
@@ -121,11 +146,7 @@ def _of_vague(trail: Trail, last: Check, *, edited: bool) -> _Verdict:
             "the last run failed" if last.outcome == FAILED else "how it ended is not known",
             [ground_of_check(last)],
         )
-    return (
-        SUPPORTED,
-        f"the last run ended well {trail.clock(last.view.time)}{_HOW.get(last.known_by, '')}",
-        [ground_of_check(last)],
-    )
+    return _supported(trail, last)
 
 
 _HOW = {BY_OUTPUT: ", as its last lines say", BY_SILENCE: ", as it printed nothing"}
@@ -164,10 +185,9 @@ def _of_passed(claim: Claim, trail: Trail, runs: Sequence[Check], last: Check) -
             return NO_EVIDENCE, why, [ground_of_check(last)]
         if claim.number > counts.all:
             return NOT_KNOWN, f"the last run counts {counts.passed:,} passed", [ground_of_check(last)]
-    counted = claim.number and counts and counts.passed == claim.number
     meant = {id(one) for one in runs}
     failing = [one for one in trail.unresolved(claim.checks) if id(one) in meant] if claim.is_whole else []
-    if failing and not counted:
+    if failing:
         grounds = [ground_of_check(failing[-1]), ground_of_check(last)]
         of_command = claim.command and not last.is_whole and last.phrase == failing[-1].phrase
         if of_command and (edited := trail.edited_since(failing[-1])):
@@ -176,8 +196,7 @@ def _of_passed(claim: Claim, trail: Trail, runs: Sequence[Check], last: Check) -
         if last.is_whole or last.phrase != failing[-1].phrase or not claim.is_total:
             return NOT_KNOWN, "another run failed, and something else was run since", grounds
         return NO_EVIDENCE, "another run failed, and only a part of it was run since", grounds
-    how = _HOW.get(last.known_by, "")
-    return SUPPORTED, f"the last run ended well {trail.clock(last.view.time)}{how}", [ground_of_check(last)]
+    return _supported(trail, last)
 
 
 def _of_run(claim: Claim, trail: Trail) -> _Verdict:
