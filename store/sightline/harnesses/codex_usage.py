@@ -4,6 +4,7 @@ After each reply comes ``event_msg`` ``token_count`` with ``info``: ``{last_toke
 ``{input_tokens, cached_input_tokens, cache_write_input_tokens?, output_tokens, reasoning_output_tokens,
 total_tokens}``. The input holds what was cached, and the output holds reasoning. The same total may come again. The sum
 of ``last`` is the total, except where a request is missing from ``last``, so what counts is how much the total grew.
+Of a session that was resumed in 2025 it began anew.
 The model is that of the last ``turn_context``.
 
 A forked or spawned session repeats its parent's events, with their totals. So an event is known by its session and
@@ -62,11 +63,9 @@ class UsageReader:
             return None
         self._total = total
         one = _Counts.of(last) if isinstance(last, dict) else None
-        grown = total if before is None and not origins else total.since(before) if before else None
-        if grown is None or min(grown) < 0:  # its count began anew, or with its parent's
-            grown = one
-        if grown is None:
-            return None
+        grown = total.since(before) if before else one or total  # the first may hold what others have used
+        if min(grown) < 0:  # a resumed session counts anew
+            grown = one or total
         key = ":".join(map(str, total))
         usage = RequestUsage(
             id=f"codex:{session}:{key}",

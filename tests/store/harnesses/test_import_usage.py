@@ -97,7 +97,7 @@ def test_a_message_that_is_repeated_under_another_request_counts_once(
     write_lines(tmp_path / "s.jsonl", Replies().reply("msg_1", 8))
     write_lines(tmp_path / "s/subagents/agent-abc.jsonl", beside.reply("msg_1", 8, request="req_2"))
     imported(tmp_path)
-    assert only(store).requests == 1
+    assert {name: found[0] for name, found in by_session(store).items()} == {"claude-code-5e551011": 1}
 
 
 def test_a_helper_counts_once_though_its_replies_stand_in_two_files(
@@ -193,6 +193,17 @@ def test_a_request_that_is_missing_from_codex_last_usage_is_in_its_total(
 ) -> None:
     imported(Counted(PARENT).counted(1000, 800, 50, 0).counted(1500, 1000, 40, 0, missing=700).write(tmp_path))
     assert tokens(only(store)) == (2, 1400, 1800, 0, 0, 90)
+
+
+def test_a_total_of_codex_that_begins_anew_or_at_anothers_counts_what_was_used_last(
+    store: Store, imported: Import, tmp_path: Path
+) -> None:
+    one = Counted(PARENT)
+    one.total["input"] = 90_000  # another session's
+    one.counted(1000, 800, 50, 0)
+    one.total = dict.fromkeys(one.total, 0)
+    imported(one.counted(500, 400, 5, 0).counted(600, 500, 6, 0).write(tmp_path))
+    assert tokens(only(store)) == (3, 400, 1700, 0, 0, 61)
 
 
 def test_codex_requests_have_the_model_of_their_turn(store: Store, imported: Import, tmp_path: Path) -> None:

@@ -434,7 +434,8 @@ class Importer:
         name = self._session(event.session, source.written).name
         known = self._requests.get(usage.id)
         if known is None or usage.is_fuller(known[1].output):
-            self._requests[usage.id] = (known[0] if known else name), usage
+            is_helpers = known is not None and known[0].startswith(f"{name}-")  # it repeats what its session was told
+            self._requests[usage.id] = (name if known is None or is_helpers else known[0]), usage
 
     def _log_events(self) -> None:
         """Log what transcripts say of sessions apart from calls."""
