@@ -257,11 +257,6 @@ class LogRows:
         row = self._db.row("SELECT (SELECT MAX(number) FROM views) - (SELECT MIN(number) FROM views) + 1")
         return int(row[0] or 0) if row else 0
 
-    def last_entry(self, session: str) -> int:
-        """Return the number of a session's last view; 0 if none is known."""
-        row = self._db.row("SELECT MAX(entry) FROM views WHERE session = ?", (session,))
-        return int(row[0] or 0) if row else 0
-
     def view_count(self, session: str) -> int:
         """Return the number of a session's views."""
         row = self._db.row("SELECT COUNT(*) FROM views WHERE session = ?", (session,))

@@ -249,10 +249,6 @@ class Queue:
         """Note in which state a buffer was queued last."""
         self._db.execute("INSERT OR REPLACE INTO known VALUES (?, ?, ?)", (name, digest, created))
 
-    def forget_known(self, name: str) -> None:
-        """Forget a buffer that is gone for good."""
-        self._db.execute("DELETE FROM known WHERE name = ?", (name,))
-
     def left_out(self) -> dict[str, tuple[str, int]]:
         """Return (reason, bytes) for every buffer that is not shipped, by name."""
         return {name: (why, size) for name, why, size in self._db.execute("SELECT * FROM left_out")}

@@ -46,12 +46,11 @@ class NotSet(SightlineError):
 
 
 class ShippingProgress(NamedTuple):
-    """How far a shipper is: items and bytes shipped since it began, and what waits."""
+    """How far a shipper is: items and bytes shipped since it began, and the items that wait."""
 
     items: int
     bytes: int
     waiting_items: int
-    waiting_bytes: int
 
 
 class Shipper:
@@ -239,7 +238,7 @@ class Shipper:
         self._shipped_bytes += sum(row.raw for row in batch.packs)
         self.host = host._replace(cursor=batch.end)
         self.queue.put_fact("contact", repr(time.time()))
-        self._tell(ShippingProgress(self._shipped_items, self._shipped_bytes, after.items, after.bytes))
+        self._tell(ShippingProgress(self._shipped_items, self._shipped_bytes, after.items))
 
     def _find_unfit(self, batch: Batch, why: str) -> None:
         """Find the row that the database never accepts, by shipping single items, and leave it out."""

@@ -75,7 +75,7 @@ def main(given: Namespace) -> int:
 
 def _drain(store: Store, given: Namespace) -> int:
     share_one_heap()
-    line, shipped = ProgressLine(), ShippingProgress(0, 0, 0, 0)
+    line, shipped = ProgressLine(), ShippingProgress(0, 0, 0)
 
     def told(progress: ShippingProgress) -> None:
         nonlocal shipped

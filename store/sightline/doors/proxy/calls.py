@@ -97,15 +97,6 @@ class CallLedger:
         """Note a request before the server sees it."""
         self._open[_key(number)] = asked
 
-    def take_call(self, number: Any) -> ProxiedCall | None:
-        """The call that an answer is for; None where it is for something else."""
-        asked = self._open.get(_key(number)) if is_id(number) else None
-        if not isinstance(asked, ProxiedCall):
-            return None
-        with self._lock:
-            self._open.pop(_key(number), None)
-        return asked
-
     def take(self, number: Any) -> ProxiedCall | Listing | None:
         """The request that an answer is for; None if it is not one that is tracked."""
         with self._lock:

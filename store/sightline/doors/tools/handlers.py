@@ -63,15 +63,11 @@ class Caller(NamedTuple):
         return {name: storable(value) for name, value in known.items() if value}
 
 
-def caller_of(context: Context, environment: Mapping[str, str] = os.environ) -> Caller:
+def caller_of(context: Context, around: Session) -> Caller:
     """The caller of a request.
 
-    The environment may come from another harness, so it counts only if it agrees with the client.
+    The session of the environment may come from another harness, so it counts only if it agrees with the client.
     """
-    return _caller(context, current_session(environment, name="unused"))
-
-
-def _caller(context: Context, around: Session) -> Caller:
     name = _name_of(context.client)
     known = of_client(name)
     harness = known.name if known else safe_name(name) if name else around.harness
@@ -119,7 +115,7 @@ class Sessions:
 
     def of(self, context: Context) -> tuple[Session, Caller]:
         """The session of a request, and its caller."""
-        caller = _caller(context, self._around)
+        caller = caller_of(context, self._around)
         who = caller._replace(tool_use="")
         if who not in self._known:
             self._known[who] = self._session(who)

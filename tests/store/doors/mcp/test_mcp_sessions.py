@@ -9,6 +9,7 @@ import pytest
 
 from sightline.doors.tools.handlers import Caller, Sessions, caller_of, room_of
 from sightline.doors.tools.protocol import Context
+from sightline.log.sessions import current_session
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 
 CLAUDE = {"CLAUDE_CODE_SESSION_ID": "aaa"}
@@ -33,7 +34,7 @@ CLAUDE = {"CLAUDE_CODE_SESSION_ID": "aaa"}
 def test_a_caller_is_known_by_what_it_tells_and_what_surrounds_it(
     client: str, meta: dict[str, Any], environment: dict[str, str], caller: tuple[str, str, str]
 ) -> None:
-    told = caller_of(Context("2025-11-25", client, meta), environment)
+    told = caller_of(Context("2025-11-25", client, meta), current_session(environment, name="unused"))
     assert told == Caller(*caller, client)
 
 
@@ -85,7 +86,7 @@ def test_the_beginning_of_a_ref_will_do_and_what_comes_near_is_named(client: Any
 
 def test_a_reply_is_never_larger_than_its_client_shows_whole() -> None:
     def room(client: str) -> tuple[int, int]:
-        return room_of(caller_of(Context("2025-11-25", client), {}))
+        return room_of(caller_of(Context("2025-11-25", client), current_session({}, name="unused")))
 
     assert room("codex-mcp-client 0.169.0") < (40_000, 1)
     assert room("opencode 1.18.33") < (50 * 1024, 2_000)
