@@ -34,15 +34,8 @@ class FrameLines:
         return self._lines[begin : begin + length]
 
 
-class LinesOfLog(io.RawIOBase):
-    """Some lines of a log as one file; each is fetched when it is read."""
-
-    def __init__(self, places: Sequence[Place], pack: Callable[[str], bytes]) -> None:
-        """Prepare to read lines at these places, in order; ``pack`` returns the bytes of a pack."""
-        super().__init__()
-        self._places, self._frames = places, FrameLines(pack)
-        self._begins = [0, *accumulate(place[4] for place in places)]
-        self._at = 0
+class _LogFile(io.RawIOBase):
+    """A file that is read from any byte on."""
 
     def readable(self) -> bool:
         """Return True."""
@@ -51,6 +44,17 @@ class LinesOfLog(io.RawIOBase):
     def seekable(self) -> bool:
         """Return True."""
         return True
+
+
+class LinesOfLog(_LogFile):
+    """Some lines of a log as one file; each is fetched when it is read."""
+
+    def __init__(self, places: Sequence[Place], pack: Callable[[str], bytes]) -> None:
+        """Prepare to read lines at these places, in order; ``pack`` returns the bytes of a pack."""
+        super().__init__()
+        self._places, self._frames = places, FrameLines(pack)
+        self._begins = [0, *accumulate(place[4] for place in places)]
+        self._at = 0
 
     def seek(self, offset: int, whence: int = 0) -> int:
         """Go to a byte."""
@@ -77,7 +81,7 @@ class LinesOfLog(io.RawIOBase):
         return self.read(rest if size is None or size < 0 else min(size, rest)) or b""
 
 
-class SharedLog(io.RawIOBase):
+class SharedLog(_LogFile):
     """A session's log. Offsets are those of `virtual`: the beginning of a line follows from its number."""
 
     def __init__(
@@ -98,14 +102,6 @@ class SharedLog(io.RawIOBase):
         self._all: dict[int, Place] | None = None
         self._numbers: list[int] = []
         self._number = self._byte = 0
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def seekable(self) -> bool:
-        """Return True; offsets are those of lines."""
-        return True
 
     def seek(self, offset: int, whence: int = 0) -> int:
         """Go to a byte of a line, or to the beginning."""

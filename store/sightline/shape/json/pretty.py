@@ -6,7 +6,7 @@ replaced by these characters, so that a search finds them.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 
 from sightline.shape.json.strings import hidden, readable, revealed, whole_units
 
@@ -29,14 +29,7 @@ def pretty(chunks: Iterable[bytes]) -> Iterator[bytes]:
         chunks: the JSON, cut anywhere.
     """
     writer = _Writer()
-    start = b""
-    for chunk in chunks:
-        if writer.is_new:
-            start += chunk
-            if len(start) < len(_BOM):
-                continue
-            chunk = start.removeprefix(_BOM)
-        yield writer.write(chunk)
+    start = yield from _written(writer, chunks)
     yield writer.write(start if writer.is_new else b"", is_end=True) + b"\n"
 
 
@@ -47,15 +40,20 @@ def pretty_size(chunks: Iterable[bytes]) -> int:
         chunks: the beginning, cut anywhere.
     """
     writer = _Writer()
-    size, start = 0, b""
+    return sum(map(len, _written(writer, chunks))) + len(writer.begun)
+
+
+def _written(writer: "_Writer", chunks: Iterable[bytes]) -> Generator[bytes, None, bytes]:
+    """Yield what a writer makes of chunks but for a byte order mark; return the bytes that it may begin with."""
+    start = b""
     for chunk in chunks:
         if writer.is_new:
             start += chunk
             if len(start) < len(_BOM):
                 continue
             chunk = start.removeprefix(_BOM)
-        size += len(writer.write(chunk))
-    return size + len(writer.begun)
+        yield writer.write(chunk)
+    return start
 
 
 def raw_size(chunks: Iterable[bytes], room: int) -> int:
