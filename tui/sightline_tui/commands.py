@@ -272,7 +272,6 @@ class PaletteRows(ChoiceRows[Action]):
     """A list of actions, with the panes in which their keys act."""
 
     PARTS = (*ChoiceRows.PARTS, "match")
-    COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
 
     def __init__(self) -> None:
         super().__init__()

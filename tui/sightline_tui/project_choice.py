@@ -1,7 +1,6 @@
 """Chooses the project or the host to show: a line to type in, above the found ones with their overlooked failures."""
 
 from collections.abc import Callable
-from typing import ClassVar
 
 from textual.strip import Strip
 
@@ -29,7 +28,6 @@ class ProjectRows(ChoiceRows[KnownProject | None]):
     """One project or host a row; the first row, whose value is None, stands for all."""
 
     PARTS = (*ChoiceRows.PARTS, "failed", "ok")
-    COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
 
     def __init__(self, shown: Project | None) -> None:
         super().__init__()

@@ -1,7 +1,6 @@
 """Draws a row or two of text: the common part of header, titles, facts and key bar."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from textual.strip import Strip
 from textual.widget import Widget
@@ -15,7 +14,6 @@ class Bar(Styled, Widget):
 
     PREFIX = "bar"
     PARTS = ("dim", "strong", "accent", "key", "running", "ok", "failed", "unknown", "interrupted", "evicted")
-    COMPONENT_CLASSES: ClassVar = {f"bar--{part}" for part in PARTS}
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)

@@ -1,7 +1,6 @@
 """A few lines in the middle of a pane without an output: they explain why, and what to do."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from rich.segment import Segment
 from textual.strip import Strip
@@ -19,7 +18,6 @@ class Notice(Styled, Widget):
 
     PREFIX = "notice"
     PARTS = ("dim", "strong", "accent", "command")
-    COMPONENT_CLASSES: ClassVar = {f"notice--{part}" for part in PARTS}
 
     def __init__(self) -> None:
         super().__init__(id="notice")

@@ -1,6 +1,6 @@
 """The styles in which a widget draws its parts, looked up once and kept until they change."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rich.style import Style
 from textual.geometry import Region
@@ -40,6 +40,12 @@ class Styled(KeptStyles):
 
     _own_style: Style | None = None
     _part_styles: PartStyles | None = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Make the component classes of parts that a class lists."""
+        if "PARTS" in vars(cls) and "COMPONENT_CLASSES" not in vars(cls):
+            cls.COMPONENT_CLASSES = {f"{cls.PREFIX}--{part}" for part in cls.PARTS}
+        super().__init_subclass__(**options)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw the rows; they are blank if the widget was just removed, and its styles with it."""

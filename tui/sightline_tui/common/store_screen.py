@@ -10,7 +10,7 @@ from textual.timer import Timer
 from sightline.store import Reading
 from sightline_tui.common.messages import LineChosen, StoreChanged
 from sightline_tui.common.store_errors import STORE_ERRORS, tell
-from sightline_tui.common.store_read import is_whole
+from sightline_tui.common.store_read import StoreRead, is_whole
 
 SETTLE_SECONDS = 0.15  # changes come in bursts, so one read follows many
 
@@ -19,10 +19,11 @@ class StoreScreen(Screen[ScreenResultType]):
     """Reads again after changes, soon but not for each of them."""
 
     _settling: Timer | None = None
+    _reads: StoreRead[Any]
 
-    @abstractmethod
     def read(self) -> None:
         """Read again what may have changed."""
+        self._reads.ask()
 
     @abstractmethod
     def tell(self) -> None:

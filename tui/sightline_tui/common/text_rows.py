@@ -31,7 +31,6 @@ class TextRows(RowView):
     """Lines, a row each; long ones are scrolled sideways."""
 
     PARTS = (*RowView.PARTS, "control")
-    COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
     BINDINGS: ClassVar[list[BindingType]] = named(
         "lines",
         [

@@ -76,7 +76,6 @@ class ClaimRows(RowView):
     """The claims; choosing one goes to the line that it rests on."""
 
     PARTS = (*RowView.PARTS, "ok")
-    COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
     BINDINGS: ClassVar = named("claims", [Binding("enter", "choose", "Go there")])
 
     @dataclass(eq=False, repr=False)
@@ -121,8 +120,6 @@ class ClaimRows(RowView):
 class GroundRows(RowView):
     """The runs and edits that a claim rests on; choosing one goes to its lines."""
 
-    PARTS = RowView.PARTS
-    COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
     BINDINGS: ClassVar = named("grounds", [Binding("enter", "choose", "Go there")])
 
     @dataclass(eq=False, repr=False)

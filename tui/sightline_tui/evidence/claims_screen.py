@@ -65,10 +65,6 @@ class ClaimsScreen(ScopedScreen[None]):
         self.tell()
         self.read()
 
-    def read(self) -> None:
-        """Read the claims again."""
-        self._reads.ask()
-
     def _plan(self) -> Callable[[], tuple[list[SessionEvidence], dict[str, str]]]:
         project = self._project
         return lambda: self._find(project)

@@ -38,7 +38,6 @@ class FactRows(RowView):
     """Rows of facts."""
 
     PARTS = (*RowView.PARTS, "command", "running", "ok", "failed", "unknown", "interrupted", "evicted")
-    COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "Read the view")]
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002

@@ -24,7 +24,6 @@ class ReplyRows(RowView):
     """Replies, the oldest first."""
 
     PARTS = (*RowView.PARTS, "number", "badge")
-    COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "Its lines")]
 
     @dataclass(eq=False, repr=False)

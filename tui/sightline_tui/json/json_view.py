@@ -41,7 +41,6 @@ class JsonView(RowView):
     """Rows of nodes."""
 
     PARTS = (*RowView.PARTS, "string", "number", "control", "failed", "match", "here")
-    COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
     BINDINGS: ClassVar[list[BindingType]] = named(
         "json",
         [

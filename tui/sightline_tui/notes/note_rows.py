@@ -25,8 +25,6 @@ class NoteRows(RowView):
     """Newest first."""
 
     PARTS = (*RowView.PARTS, "ok")
-    COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
-
     BINDINGS: ClassVar[list[BindingType]] = named("notes", [Binding("enter", "choose", "Open")])
 
     class Moved(State):

@@ -72,10 +72,6 @@ class NotesScreen(ScopedScreen[None]):
         """Read them."""
         self.read()
 
-    def read(self) -> None:
-        """Read them again."""
-        self._reads.ask()
-
     def _plan(self) -> Callable[[], list[Note]]:
         project = self._project
         return lambda: notes_in(self._store, list_notes(self._store), project)[::-1]

@@ -24,7 +24,6 @@ class CallRows(RowView):
         *RowView.PARTS,
         *("failed", "cut", "again", "session", "verb", "ref", "note", "program", "option", "quoted", "join"),
     )
-    COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
     BINDINGS: ClassVar[list[BindingType]] = named(
         "calls",
         [

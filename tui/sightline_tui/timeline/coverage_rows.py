@@ -45,7 +45,6 @@ class CoverageRows(RowView):
     """Lines with marks; a long run of lines that no agent was shown is folded into one row."""
 
     PARTS = (*RowView.PARTS, "control", "now", "before", "interrupted", "failed")
-    COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
     BINDINGS: ClassVar[list[BindingType]] = named(
         "covered",
         [

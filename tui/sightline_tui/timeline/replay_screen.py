@@ -119,10 +119,6 @@ class ReplayScreen(StoreScreen[None]):
 
     # reading
 
-    def read(self) -> None:
-        """Read the step again, because the session may have gone on and the output may have grown."""
-        self._reads.ask()
-
     def _plan(self) -> Callable[[], ReplayStep | None]:
         begins_at, self._begins_at = self._begins_at, ""
         at, which, replaying = self._at, self._which, self._replaying

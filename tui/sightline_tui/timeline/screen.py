@@ -150,10 +150,6 @@ class TimelineScreen(ScopedScreen[None]):
 
     # reading
 
-    def read(self) -> None:
-        """Read what is new."""
-        self._reads.ask()
-
     @property
     def wanted(self) -> CallFilter:
         """The filter for the calls."""

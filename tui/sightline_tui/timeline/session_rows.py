@@ -22,7 +22,6 @@ class SessionRows(RowView):
     """Sessions: those at work first, then the one that asked last. The row above them stands for all."""
 
     PARTS = _PARTS
-    COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
     BINDINGS: ClassVar[list[BindingType]] = named("sessions", [Binding("enter", "choose", "Timeline")])
 
     class Moved(State):
@@ -72,7 +71,6 @@ class SessionFactRows(RowView):
     """What is known of one session, with its outputs."""
 
     PARTS = _PARTS
-    COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
     BINDINGS: ClassVar[list[BindingType]] = named("session", [Binding("enter", "choose", "Open")])
 
     @dataclass(eq=False, repr=False)
