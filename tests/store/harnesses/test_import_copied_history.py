@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sightline.agents.past_sessions.reading_order import reading_order
+from sightline.agents.past_sessions.importer import reading_order
 from sightline.harnesses.formats import find_sources
 from sightline.log.session_history import events_of
 from sightline.store import Store

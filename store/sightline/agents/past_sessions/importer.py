@@ -8,6 +8,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 
 from sightline.agents.past_sessions.batches import MOST_WRITING, Calls, Ran, Writings
 from sightline.agents.past_sessions.past_call import (
@@ -17,13 +18,12 @@ from sightline.agents.past_sessions.past_call import (
     named_call,
     of_cancelled,
 )
-from sightline.agents.past_sessions.reading_order import reading_order
 from sightline.base.errors import StoreFailed, UnsafeStore
 from sightline.base.private_files import read_file, remove_folder, write_atomically
 from sightline.base.records import LONG_ID, Buffer, Session
 from sightline.base.request_usage import RequestUsage
 from sightline.capture.finished_output import list_finished
-from sightline.harnesses.formats import TranscriptSource, open_reading
+from sightline.harnesses.formats import TranscriptSource, lineage_of, open_reading
 from sightline.harnesses.tool_call import CallSession, ToolCall, timed_id, unique_id
 from sightline.harnesses.transcript import (
     NotReadable,
@@ -599,3 +599,45 @@ def _is_of_the_past(reading: TranscriptReading) -> bool:
     """Return whether nobody writes a transcript that has just come, because its newest record is old: a copy."""
     newest: float = getattr(reading, "newest", 0.0)  # a plugin of 0.2 has none
     return bool(newest) and time.time() - newest > QUIET_SECONDS
+
+
+def reading_order(sources: Iterable[TranscriptSource]) -> list[TranscriptSource]:
+    """Return transcripts, newest first, but each after those whose history it may repeat.
+
+    Forked, resumed and spawned sessions begin with the calls of others, which belong to the session that made them. Of
+    those that share a beginning, and do not say which copied it, the smallest was copied.
+    """
+    newest = sorted(sources, key=lambda source: source.written, reverse=True)
+    of_session, of_beginning = dict[tuple[str, str], list[int]](), dict[tuple[str, str], list[int]]()
+    parents = list[list[tuple[str, str]]]()
+    for place, source in enumerate(newest):
+        found = lineage_of(source)
+        parents.append([(found[0].name, one) for one in found[1].parents] if found else [])
+        if found:
+            harness, lineage = found[0].name, found[1]
+            of_session.setdefault((harness, lineage.session), []).append(place)
+            if lineage.beginning:
+                of_beginning.setdefault((harness, lineage.beginning), []).append(place)
+    before = [[other for key in keys for other in of_session.get(key, ())] for keys in parents]
+    for group in of_beginning.values():
+        by_size = sorted(group, key=lambda place: newest[place].size)
+        for smaller, larger in pairwise(by_size):
+            if smaller not in before[larger] and larger not in before[smaller]:
+                before[larger].append(smaller)
+    return [newest[place] for place in _after(before)]
+
+
+def _after(before: list[list[int]]) -> list[int]:
+    """Return places in order, each behind those before it; circles, which no harness makes, are cut somewhere."""
+    ordered, met = list[int](), set[int]()
+    for start in range(len(before)):
+        stack = [(start, False)]
+        while stack:
+            place, is_next = stack.pop()
+            if is_next:
+                ordered.append(place)
+            elif place not in met:
+                met.add(place)
+                stack.append((place, True))
+                stack += ((one, False) for one in reversed(before[place]))
+    return ordered

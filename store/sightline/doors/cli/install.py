@@ -20,19 +20,20 @@ from sightline.agents.install.harness_settings import (
 )
 from sightline.agents.install.installation import Done, install, uninstall
 from sightline.agents.install.installation_record import Record
-from sightline.agents.install.redaction_offer import QUESTION, is_open, turn_on
 from sightline.agents.install.status import status_of
 from sightline.base.errors import SightlineError, UsageError
+from sightline.base.private_files import make_folder, read_file, write_atomically
 from sightline.doors.cli.confirmation import can_ask, is_agreed
 from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.terminal.output import dim, green, print_json, red, write_err, write_out
 from sightline.harnesses.base import DEFAULT_MODE, MODES, Harness
 from sightline.light.typing_names import Any
-from sightline.settings.config import default_root, judge_store
+from sightline.settings.config import default_root, judge_store, load_settings
 from sightline.settings.entry_points import refresh_plugins
 from sightline.store import Layout
 from sightline.verbs.printable_text import printable
 
+_OFFER = "hide secrets of known formats (tokens, keys, passwords) in all that is kept from now on?"
 _MODES = (
     "The mode says what the hooks do. record: log each call, as far as the harness tells of it. keep: also keep the "
     "whole output of commands, while the agent sees what it always saw. shape: show the agent Sightline's views "
@@ -118,8 +119,8 @@ def main(given: Namespace) -> int:
 def _offer_redaction(given: Namespace) -> None:
     """Ask in a line whether known secrets are to be hidden; ``--yes`` answers no question about what is kept."""
     root = default_root()
-    if not given.yes and can_ask() and is_open(root) and is_agreed(QUESTION):
-        write_out(f"{turn_on(root)}: secrets of known formats are hidden from now on\n")
+    if not given.yes and can_ask() and _is_undecided(root) and is_agreed(_OFFER):
+        write_out(f"{_turn_on_redaction(root)}: secrets of known formats are hidden from now on\n")
 
 
 def _install(given: Namespace, harness: Harness, *, dry_run: bool) -> tuple[str, list[Done]]:
@@ -309,3 +310,28 @@ def _data(given: Namespace, done: list[Done], mode: str) -> dict[str, Any]:
         "dry_run": given.dry_run,
         "files": files,
     }
+
+
+def _is_undecided(root: str) -> bool:
+    """Return whether nobody has decided yet: no setting hides anything, and no file has a table for it."""
+    return not load_settings(_settings_file(root), {}).redacts and b"[redact]" not in _settings_text(root)
+
+
+def _turn_on_redaction(root: str) -> str:
+    """Add the setting to ``config.toml``, and return its path. Everything else in it stays."""
+    make_folder(root)
+    before = _settings_text(root)
+    gap = b"" if not before else b"\n" if before.endswith(b"\n") else b"\n\n"
+    write_atomically(_settings_file(root), before + gap + b"[redact]\nknown = true\n")
+    return _settings_file(root)
+
+
+def _settings_file(root: str) -> str:
+    return os.path.join(root, "config.toml")
+
+
+def _settings_text(root: str) -> bytes:
+    try:
+        return read_file(_settings_file(root))
+    except FileNotFoundError:
+        return b""
