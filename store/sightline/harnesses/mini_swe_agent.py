@@ -3,13 +3,16 @@
 ``{"messages": [{role, content, extra, tool_calls}], "info", "trajectory_format"}``, at first the bare list. A command
 stands in ``extra.actions``, in a tool call, or in the only fenced block of the configured language; a turn with none
 or several of these runs nothing and is answered with an error. The output is in the next message, in ``extra``
-(``raw_output``, ``returncode``, ``timestamp``) or within ``<output>``.
+(``raw_output``, ``returncode``, ``timestamp``) or within ``<output>``. ``extra.response`` is the answer of the model's
+server: ``{id, model, usage: {prompt_tokens, prompt_tokens_details: {cached_tokens}, completion_tokens,
+completion_tokens_details: {reasoning_tokens}, cost?}}``; its cost stands there, or in ``extra.cost``, in dollars.
 """
 
 import os
 import re
 from collections.abc import Iterator, Mapping
 
+from sightline.base.request_usage import RequestUsage, without_zeros
 from sightline.harnesses.base import Harness
 from sightline.harnesses.swe_agent import CUT, run_of, trajectory_call
 from sightline.harnesses.tool_call import ToolCall, dict_of, list_of, number, shown_of, text_of, text_part
@@ -18,8 +21,10 @@ from sightline.harnesses.transcript import (
     Candidate,
     KeptText,
     ToldEvent,
+    ToldUsage,
     TranscriptItem,
     TranscriptReading,
+    count_of,
     misshapen,
     parted,
 )
@@ -82,6 +87,8 @@ def read_trajectory(document: Any, path: str, written: float) -> Iterator[Transc
         try:
             if said := "\n".join(shown_of(message.get("content"))).strip():
                 yield ToldEvent(session, AgentMessage(asked, said, str(at), TRANSCRIPT))
+            if usage := _usage(dict_of(message.get("extra")), asked, f"{session.id}:{session.run}:{at}"):
+                yield ToldUsage(session, usage)
             commands = _commands(message, opening)
             answers = [one for one in messages[at + 1 :][: len(commands)] if one.get("role") in ("user", "tool")]
             for command, answer in zip(commands, answers, strict=False):
@@ -90,6 +97,32 @@ def read_trajectory(document: Any, path: str, written: float) -> Iterator[Transc
                 place += 1
         except SHAPE_ERRORS as error:
             yield misshapen(0, error)
+
+
+def _usage(extra: dict[str, Any], time: float, place: str) -> RequestUsage | None:
+    """Return the usage of a reply; None if it states none. ``place`` identifies a reply without an id."""
+    response = dict_of(extra.get("response"))
+    stated, model = dict_of(response.get("usage")), text_of(response.get("model"))
+    prompt, output = count_of(stated.get("prompt_tokens")), count_of(stated.get("completion_tokens"))
+    if prompt is None and output is None:
+        return None
+    details = dict_of(stated.get("prompt_tokens_details"))
+    cached, written = count_of(details.get("cached_tokens")), count_of(details.get("cache_write_tokens"))
+    if written is None and "claude" not in model:
+        written = 0  # servers of other models state what costs more
+    usage = RequestUsage(
+        id=f"mini-swe-agent:{text_of(response.get('id')) or place}",
+        time=time,
+        model=model,
+        fresh=None if prompt is None else max(0, prompt - (cached or 0) - (written or 0)),
+        cache_read=cached,
+        cache_write=written,
+        output=output,
+        reasoning=count_of(dict_of(stated.get("completion_tokens_details")).get("reasoning_tokens")),
+        computed=("fresh",),
+        own_price=number(stated.get("cost")) or number(extra.get("cost")) or None,
+    )
+    return without_zeros(usage, has_content=True)
 
 
 def _answered(call: ToolCall, answer: dict[str, Any]) -> ToolCall:

@@ -326,6 +326,23 @@ def test_a_message_of_gemini_cli_that_is_written_again_counts_once(
     assert only(store).reasoning == 25
 
 
+def test_mini_swe_agent_states_input_with_what_was_cached_and_a_price(
+    store: Store, imported: Import, tmp_path: Path
+) -> None:
+    usage = {"prompt_tokens": 1000, "completion_tokens": 90, "cost": 0.5}
+    usage |= {"prompt_tokens_details": {"cached_tokens": 700}, "completion_tokens_details": {"reasoning_tokens": 60}}
+    reply = {"id": "gen-1", "model": "google/gemini-3-pro-preview", "created": 1_700_000_000, "usage": usage}
+    messages = [{"role": "user", "content": "do it"}, {"role": "assistant", "content": "Done.", "extra": {}}]
+    messages[1]["extra"] = {"response": reply}  # type: ignore[assignment]
+    document = {"info": {"mini_version": "2.0.0"}, "messages": messages, "trajectory_format": "mini-swe-agent-1.1"}
+    for place in ("a", "b"):  # the same run, kept twice
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "one.traj.json").write_text(json.dumps(document, indent=2))
+    imported(tmp_path)
+    assert tokens(only(store)) == (1, 300, 700, 0, 0, 90)
+    assert (only(store).reasoning, only(store).own_price) == (60, 0.5)
+
+
 def _three(folder: Path) -> None:
     claude = Replies()
     write_lines(folder / "s.jsonl", *(claude.reply(f"msg_{place}", 8, request=f"r{place}") for place in range(3)))

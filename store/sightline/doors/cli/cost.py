@@ -16,10 +16,7 @@ from sightline.verbs.printable_text import printable
 _COLUMNS = ("requests", "fresh", "cache read", "cache written", "output", "cost")
 _NAME_CHARACTERS = 48
 _NAMED_MODELS = 4
-_NOTHING = (
-    "no requests to models are known yet\n"
-    "  `sightline import` reads them from past sessions of Claude Code, Codex, opencode, pi and Gemini CLI\n"
-)
+_NOTHING = "no requests to models are known yet\n  `sightline import` reads them from past sessions of agents\n"
 _UNRECORDED = "Requests that a harness does not record are not in these sums."
 
 
