@@ -31,7 +31,7 @@ def test_the_first_screen_is_whole_and_waits_for_no_thread(store: Store, monkeyp
 
     async def body() -> None:
         async with opened(store) as pilot:
-            assert " 00000a " in text(buffers(pilot))[0]
+            assert " seq " in text(buffers(pilot))[0]
             assert text(viewer(pilot))[0] == "   1   line 1"
             assert "1 of 1,000 buffers" in text(pilot.app.query_one("#header"))[0]
 

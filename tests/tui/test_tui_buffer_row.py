@@ -1,6 +1,7 @@
 """How a buffer's row is laid out, and what of it stands out."""
 
 import unicodedata
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -111,7 +112,7 @@ def test_a_click_on_a_name_orders_by_it() -> None:
     for name, sort in (("COMMAND", "command"), ("EXIT", "exit"), ("LINES", "lines"), ("TIME", "duration")):
         assert sort_at(120, names.index(name) + 1) == sort
     assert sort_at(120, 6) == ""
-    assert sort_at(120, 119) == "recent"
+    assert sort_at(120, names.index("AGE") + 1) == "recent"
 
 
 def test_the_order_is_seen_above_its_column() -> None:
@@ -125,20 +126,28 @@ def test_what_a_filter_found_stands_out() -> None:
     assert "".join(part.text for part in parts if part.style == "match") == "b2c" + "night" + "crgtst" + "7f3"
 
 
-@pytest.mark.parametrize("width", [44, 58, 78, 92, 120, 200])
-def test_a_command_has_half_of_the_list_and_columns_go_by_their_worth(width: int) -> None:
+@pytest.mark.parametrize("width", [41, 49, 58, 78, 92, 120, 200])
+def test_a_row_says_how_when_and_who_before_the_ref_and_leaves_room_for_the_command(width: int) -> None:
     room = layout(width)
-    assert room.command >= width // 2
     names = [column.name for column in room.columns]
-    assert ("EXIT" in names, "SEEN" in names) == (True, True)
-    assert room.ref in (12, 6, 0)
-    assert "AGE" not in names or room.ref or width < 50
+    assert {"EXIT", "SEEN", "AGE", "AGENT"} <= set(names)
+    assert room.command >= (24 if len(names) > 4 or room.ref else 14)
+    assert shown(width, agent="claude-code").rstrip().endswith("claude-code-7f3a" if "SESSION" in names else "claude")
 
 
-def test_the_ref_is_the_first_to_go_to_its_digits_then_to_none() -> None:
-    assert [layout(width).ref for width in (58, 49, 36)] == [12, 6, 0]
-    assert " a1b2c3 " in shown(49)
-    assert "a1b2c3" not in shown(36)
+def test_columns_come_by_their_worth() -> None:
+    assert [layout(width).ref for width in (92, 60, 49)] == [12, 6, 0]
+    added = [{column.name for column in layout(width).columns} for width in range(20, 200)]
+    assert all(fewer <= more for fewer, more in pairwise(added))
+    assert {"LINES", "TIME", "SESSION"} <= added[-1]
+    assert " a1b2c3 " in shown(60)
+    assert "a1b2c3" not in shown(49)
+
+
+def test_a_row_says_how_often_its_command_ran_in_a_row() -> None:
+    assert " ×7 " in shown(49, BUFFER._replace(label=""), times=7)
+    assert " ×100+ " in shown(49, times=100)
+    assert "×" not in shown(49)
 
 
 @pytest.mark.parametrize(("order", "name"), [("exit", "EXIT"), ("recent", "AGE"), ("size", "SIZE"), ("seen", "SEEN")])

@@ -7,10 +7,10 @@ from rich.color import ColorSystem
 
 from sightline.store import Store
 from sightline_tui.app import InspectorApp
-from sightline_tui.buffers import list_model
+from sightline_tui.buffers import buffer_list, list_model
 from sightline_tui.buffers.buffer_list import BufferList
 from sightline_tui.viewer import annotations
-from tests.tui.tui_kit import NOW, add, begin, buffers, numbered, opened, press, rest, run, text, viewer
+from tests.tui.tui_kit import NOW, add, begin, buffers, numbered, opened, press, rest, run, text, until, viewer
 
 STANDARD = ColorSystem.STANDARD
 
@@ -26,7 +26,7 @@ def test_the_most_recently_used_is_first_and_shown(store: Store) -> None:
     async def body() -> None:
         async with opened(store) as pilot:
             rows = text(buffers(pilot))
-            assert [row.split()[2:4] for row in rows] == [["command", str(number)] for number in (4, 3, 2, 1, 0)]
+            assert [row.split()[1:3] for row in rows] == [["command", str(number)] for number in (4, 3, 2, 1, 0)]
             assert text(viewer(pilot)) == ["  1   out of 4"]
 
     run(body)
@@ -44,7 +44,7 @@ def test_every_state_has_its_mark(store: Store) -> None:
         async with opened(store) as pilot:
             rows = [row.split() for row in text(buffers(pilot))]
             assert [row[0] for row in rows] == ["·", "◌", "✓◆", "✗", "✗"]
-            assert rows[2][2:] == ["nightly", "works", "0"]
+            assert rows[2][1:4] == ["nightly", "works", "0"]
             assert "2" in rows[4]
             assert "time" in rows[3]
 
@@ -121,7 +121,7 @@ def test_the_end_of_a_long_list_is_read_for_it(store: Store) -> None:
             assert len(buffers(pilot).rows.catalog) < 450
             await press(pilot, "end")
             assert buffers(pilot).rows.selected == "cmd_000000"
-            assert text(buffers(pilot))[-1].split()[2:4] == ["command", "0"]
+            assert text(buffers(pilot))[-1].split()[1:3] == ["command", "0"]
 
     run(body)
 
@@ -215,5 +215,37 @@ def test_marks_stay_in_order_when_their_records_are_no_longer_kept(
             monkeypatch.setattr(list_model, "RECORDS_KEPT", 0)
             buffers(pilot).rows.put_records({})
             assert buffers(pilot).marks == ("cmd_000000", "cmd_000004")
+
+    run(body)
+
+
+def test_the_last_run_of_equal_commands_in_a_row_says_how_many_there_were(store: Store) -> None:
+    commands = ["make", "ls", "make", "make", "make"]
+    for at, command in enumerate(commands):
+        add(store, f"cmd_00000{at}", command, b"x\n", ago=100 - at)
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            rows = text(buffers(pilot))
+            assert ["×3" in row for row in rows] == [True, False, False, False, False]
+            await press(pilot, "R")
+            assert ["×3" in row for row in text(buffers(pilot))] == [False, False, False, False, True]
+
+    run(body)
+
+
+def test_a_group_s_heading_says_how_many_there_are_and_how_many_failed(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(buffer_list, "SEEN_FIRST_SECONDS", 0.01)
+    monkeypatch.setattr(buffer_list, "SEEN_SOON_SECONDS", 0.01)
+    for at in range(5):
+        ran = add(store, f"cmd_00000{at}", "make", b"x\n", ago=100 - at, exit_code=at % 2)
+        store.index.put_buffer(ran._replace(project="/home/ada/payments"))
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "o", "o")
+            await until(pilot, lambda: " ▾ payments · 5 outputs · 2 failed " in text(buffers(pilot))[0] + " ")
 
     run(body)

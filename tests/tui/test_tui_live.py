@@ -27,7 +27,7 @@ def test_a_new_capture_appears_tails_and_ends(store: Store) -> None:
             await until(pilot, lambda: pilot.app._feed._changes._thread is not None)
             recording = begin(other, "cmd_00000a", "make")
             recording.register()
-            await until(pilot, lambda: "00000a" in "".join(text(buffers(pilot))))
+            await until(pilot, lambda: " make " in "".join(text(buffers(pilot))))
             assert "●" in text(buffers(pilot))[0]
             recording.append("out", b"first\n")
             await until(pilot, lambda: text(viewer(pilot)) == ["  1   first"])
@@ -48,7 +48,7 @@ def test_without_watches_it_polls_and_says_so(store: Store, monkeypatch: pytest.
         async with opened(store, live=True) as pilot, _other(store) as other:
             recording = begin(other, "cmd_00000a", "make")
             recording.register()
-            await until(pilot, lambda: "00000a" in "".join(text(buffers(pilot))))
+            await until(pilot, lambda: " make " in "".join(text(buffers(pilot))))
             await until(pilot, lambda: "polling" in text(pilot.app.query_one("#header"))[0])
             assert "watchfiles is not installed" in next(iter(pilot.app._notifications)).message
             recording.append("out", b"first\n")

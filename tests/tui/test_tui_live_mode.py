@@ -102,7 +102,7 @@ def test_many_in_a_row_of_one_session_are_grouped_while_live(store: Store) -> No
             await press(pilot, "F")
             rows = text(buffers(pilot))
             assert len(rows) == 1 + BURST_SHOWN + 1
-            assert rows[-1].split() == ["▸", AGENT, "4", "more"]
+            assert rows[-1].split() == ["▸", AGENT, "·", "4", "more"]
             await press(pilot, "G")  # any movement ends it, and shows them all
             assert len(text(buffers(pilot))) == 10
 

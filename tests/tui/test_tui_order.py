@@ -61,7 +61,7 @@ def test_groups_fold_by_key_and_by_mouse(store: Store) -> None:
         async with opened(store) as pilot:
             await press(pilot, "o")
             assert names(pilot) == "|ca|b"
-            assert "▾ codex-1  2 buffers" in text(buffers(pilot))[0]
+            assert "▾ codex-1 · 2 outputs" in text(buffers(pilot))[0]
             assert buffers(pilot).rows.selected == "file_00000c"
             await press(pilot, "k", "enter")
             assert names(pilot) == "||b"

@@ -49,7 +49,7 @@ def test_rows_tell_how_much_was_seen(filled: Store) -> None:
 def test_what_was_overlooked_is_marked_until_it_is_seen(filled: Store) -> None:
     async def body() -> None:
         async with opened(filled) as pilot:
-            await until(pilot, lambda: "!00000b" in text(buffers(pilot))[1])
+            await until(pilot, lambda: text(buffers(pilot))[1][3] == "!")
             assert not any("!" in row for at, row in enumerate(text(buffers(pilot))) if at != 1)
             ask(filled, filled.index.buffer("cmd_00000b"), [(201, 201)])
             buffers(pilot).store_changed(index=True, live=frozenset())
@@ -63,7 +63,7 @@ def test_what_nobody_was_shown_anything_of_was_overlooked(filled: Store) -> None
 
     async def body() -> None:
         async with opened(filled) as pilot:
-            await until(pilot, lambda: "!00000d" in text(buffers(pilot))[0])
+            await until(pilot, lambda: text(buffers(pilot))[0][3] == "!")
 
     run(body)
 

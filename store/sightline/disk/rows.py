@@ -48,6 +48,7 @@ class ListFacts(NamedTuple):
         ended: when it ended; None while it runs.
         exit_code: its exit code; None if there is none.
         timed_out: whether the time limit ended it.
+        project: folder of the project that it was made in; empty where there is none.
     """
 
     name: str
@@ -62,6 +63,7 @@ class ListFacts(NamedTuple):
     ended: float | None
     exit_code: int | None
     timed_out: bool
+    project: str = ""
 
 
 class Rows(VerdictRows):
@@ -232,7 +234,7 @@ class Rows(VerdictRows):
             rows = self._db.rows(
                 "SELECT name, used, substr(command, 1, ?), label, session, state, bytes,"  # noqa: S608
                 " (SELECT COALESCE(SUM(json_extract(value, '$[1]')), 0) FROM json_each(streams)),"
-                " created, ended, exit_code, timed_out FROM buffers"
+                " created, ended, exit_code, timed_out, project FROM buffers"
                 f" WHERE used < ? AND {within} ORDER BY used DESC LIMIT ?",
                 (characters, (1 << 62) if before is None else before, *parameters, limit),
             )
@@ -315,7 +317,8 @@ def _totals(row: Row) -> StoreTotals:
 def _facts(row: Row) -> ListFacts:
     facts = ListFacts._make(row)
     times = (facts.created, facts.created if facts.ended is None else facts.ended)
-    if not all(isinstance(text, str) for text in (facts.name, facts.command, facts.label, facts.session, facts.state)):
+    texts = facts.name, facts.command, facts.label, facts.session, facts.state, facts.project
+    if not all(isinstance(text, str) for text in texts):
         raise ValueError("not a text")
     if not all(isinstance(time, float) for time in times) or not isinstance(facts.exit_code, int | None):
         raise ValueError("not a time or an exit code")
@@ -327,7 +330,7 @@ def _facts(row: Row) -> ListFacts:
 def _facts_of(item: Listed, characters: int) -> ListFacts:
     one = item.buffer
     rest = (one.label, one.session, one.state, one.bytes, one.lines, one.created, one.ended, one.exit_code)
-    return ListFacts(one.name, item.used, one.command[:characters], *rest, one.timed_out)
+    return ListFacts(one.name, item.used, one.command[:characters], *rest, one.timed_out, one.project)
 
 
 def _buffer(row: Iterable[Any]) -> Buffer:

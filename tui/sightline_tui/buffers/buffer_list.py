@@ -97,6 +97,7 @@ class BufferList(RowTable):
         self._store = store
         self._seen = ListSeen(self)
         self._titles: Mapping[str, str] = {}  # what to call sessions, by their names
+        self._agents: Mapping[str, str] = {}  # harnesses of sessions, by their names
         self._ended = frozenset[str]()  # hosts that were jobs, which have ended
         self._clock = clock
         self._query = ""
@@ -264,7 +265,7 @@ class BufferList(RowTable):
         if self.rows.selected in answer.gone:
             self.notify(f"{format_ref(self.rows.selected)} has been removed", markup=False)
         self._captures = answer.totals[2]
-        self._titles = answer.titles or self._titles
+        self._titles, self._agents = answer.titles or self._titles, answer.agents or self._agents
         self._ended = place.ended if (place := self._store.place) else self._ended
         shift = self.rows.take(answer, self._below)
         for name in answer.gone.intersection(self._marked):
@@ -308,8 +309,10 @@ class BufferList(RowTable):
         records = map(self.rows.record, dict.fromkeys(names))
         return [record for record in records if record is not None]
 
-    def seen_changed(self, lines: Mapping[str, float] | None) -> None:
+    def seen_changed(self, lines: Mapping[str, float] | None, failed: frozenset[str] | None) -> None:
         """Take in what was seen; with the seen lines of all buffers, an order by them changes, too."""
+        if failed is not None:
+            self.rows.set_failed(failed)
         if lines is not None:
             in_sight = self.cursor_in_sight
             self.rows.set_seen(lines)
@@ -363,9 +366,9 @@ class BufferList(RowTable):
         for at in range(self.first_row, self._below):
             name = self.rows.name(at)
             seen = (self._seen.of(name), self._seen_of_part(name))
-            rows.append((self.rows.record(name), self.rows.heading(at), seen))
+            rows.append((self.rows.record(name), self.rows.heading(at), seen, self.rows.times_run(at)))
         place = self.scroll_offset.y, self.rows.cursor, len(self.rows)
-        return rows, (place, self._terms, self.marks, self._titles, self._ended)
+        return rows, (place, self._terms, self.marks, self._titles, self._agents, self._ended)
 
     def _refresh_where_running(self) -> None:
         if self._captures:
@@ -450,6 +453,8 @@ class BufferList(RowTable):
             part=self._seen_of_part(buffer.name),
             is_part=bool(self.rows.whole(at)),
             called=self._titles.get(buffer.session, ""),
+            agent=self._agents.get(buffer.session, ""),
+            times=self.rows.times_run(at),
             line=line + 1 if self.row_lines > 1 else 0,
             ended=self._ended,
         )
@@ -616,16 +621,17 @@ class ListSeen:
 
     def _plan(self) -> Callable[[], SeenFacts] | None:
         buffers = [record for record in self._list.records_in_sight() if record.state != "evicted"]
-        everything = self._list.rows.order.sort == SEEN
-        if not buffers and not everything:
+        order = self._list.rows.order
+        everything, counts = order.sort == SEEN, bool(order.group)
+        if not buffers and not everything and not counts:
             return None
-        return lambda: self._reader.read(buffers, everything=everything)
+        return lambda: self._reader.read(buffers, everything=everything, counts=counts)
 
     def _take(self, answer: SeenFacts) -> None:
         before = {name: seen for name, seen in self._known.items() if name not in answer.seen}
         self._known = {**before, **answer.seen}
         for name in list(self._known)[: max(len(self._known) - _KEPT_SEEN, 0)]:
             del self._known[name]
-        self._list.seen_changed(answer.lines)
+        self._list.seen_changed(answer.lines, answer.failed)
         if not answer.done:
             self._reads.ask()

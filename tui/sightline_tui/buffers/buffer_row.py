@@ -1,5 +1,6 @@
 """Lays out in columns a buffer's row, a group's heading, and the names of the columns."""
 
+import os
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -10,6 +11,7 @@ from sightline.base.records import Buffer
 from sightline.base.refs import host_of
 from sightline.light.named_tuple import NamedTuple
 from sightline.log.call_names import left_out_of_path
+from sightline_tui.buffers.list_model import MOST_TIMES
 from sightline_tui.buffers.order import BURST, Heading, ListOrder
 from sightline_tui.buffers.seen_reader import Seen, percent
 from sightline_tui.common import phrases as wording
@@ -22,8 +24,13 @@ if TYPE_CHECKING:
 
 _LEFT = 4  # mark for a diff, state, pin, and overlooked failure
 _REF, _REF_DIGITS = 12, 6
-_LEAST_GAP = 8  # cells between ref and columns on a line without the command, which the title needs
-_LEAST_COMMAND = 15  # columns are left out so that this much of a command can be read
+_REF_RANK, _KIND_RANK = 4, 6
+"""Where the digits of a ref, and with them its kind, stand among the columns' ranks."""
+_LEAST_GAP = 8  # cells between ref and columns on a line without the command, which the title needs; before notes
+_LEAST_COMMAND = 14  # columns are left out so that this much of a command can be read
+_WIDE_COMMAND = 24  # cells that it keeps where a ref and further columns would fit
+_SHARE = 3 / 8  # of a row that the command keeps where further columns than those of the first ranks would fit
+_FIRST_RANKS = 4  # columns that any row has if they leave the least command: how it ended, seen, when, by whom
 OVERLOOKED = "!"
 _BELOW = "└ "
 _FOLDED, _UNFOLDED = "▸", "▾"
@@ -51,14 +58,15 @@ class BufferColumn(NamedTuple):
 
 COLUMNS = (
     _EXIT := BufferColumn("EXIT", 4, 0, "exit", lambda buffer, _: wording.exit_text(buffer)),
-    BufferColumn("LINES", 5, 5, "lines", lambda buffer, _: wording.short_count(buffer.lines)),
+    BufferColumn("LINES", 5, 7, "lines", lambda buffer, _: wording.short_count(buffer.lines)),
     _SIZE := BufferColumn(
-        "SIZE", 5, 3, "size", lambda buffer, _: wording.short_bytes(buffer.bytes) if buffer.bytes else "-"
+        "SIZE", 5, 5, "size", lambda buffer, _: wording.short_bytes(buffer.bytes) if buffer.bytes else "-"
     ),
-    BufferColumn("TIME", 5, 4, "duration", lambda buffer, now: wording.duration(buffer, now)),
+    BufferColumn("TIME", 5, 8, "duration", lambda buffer, now: wording.duration(buffer, now)),
     _SEEN := BufferColumn("SEEN", 4, 1, "seen", lambda *_: ""),
     BufferColumn("AGE", 4, 2, "recent", lambda buffer, now: wording.age(now - wording.used(buffer))),
-    _SESSION := BufferColumn("SESSION", 18, 6, "", lambda buffer, _: title(buffer.session), left=True),
+    _AGENT := BufferColumn("AGENT", 6, 3, "", lambda *_: "", left=True),
+    _SESSION := BufferColumn("SESSION", 16, 9, "", lambda buffer, _: title(buffer.session), left=True),
 )
 """The columns right of the command, from left to right."""
 
@@ -101,20 +109,19 @@ def two_line_layout(width: int) -> RowLayout:
 
 @lru_cache(maxsize=8)
 def layout(width: int) -> RowLayout:
-    """What a row of this many cells has room for; the command gets half of it where other columns can go."""
-    needed = sum(column.cells + 1 for column in (_EXIT, _SEEN))
-    for ref in (_REF, _REF_DIGITS, 0):
-        left = width - _LEFT - (ref + 1 if ref else 0) - 1
-        if left - needed >= max(width // 2, _LEAST_COMMAND):
+    """What a row of this many cells has room for: by rank, each as long as the command keeps its share."""
+    room, ref, kept = width - _LEFT - 1, 0, list[BufferColumn]()
+    steps: list[tuple[int, int, BufferColumn | None]] = [(column.rank, column.cells + 1, column) for column in COLUMNS]
+    steps += [(_REF_RANK, _REF_DIGITS + 1, None), (_KIND_RANK, _REF - _REF_DIGITS, None)]
+    for rank, cells, column in sorted(steps, key=lambda step: step[0]):
+        least = _LEAST_COMMAND if rank < _FIRST_RANKS else max(int(width * _SHARE), _WIDE_COMMAND)
+        if room - cells < (least if kept else 4):
             break
-    room, kept = left, list[BufferColumn]()
-    for column in _FIRST_KEPT:
-        last = column in (_EXIT, _SEEN)  # to go
-        least = (_LEAST_COMMAND if kept else 4) if last else max(width // 2, _LEAST_COMMAND)
-        if room - column.cells - 1 < least:
-            break
-        kept.append(column)
-        room -= column.cells + 1
+        room -= cells
+        if column is not None:
+            kept.append(column)
+        else:
+            ref = _REF_DIGITS if rank == _REF_RANK else _REF
     return RowLayout(ref, max(room, 4), tuple(column for column in COLUMNS if column in kept))
 
 
@@ -166,10 +173,13 @@ def group_parts(heading: Heading, first: Buffer | None, width: int, titles: Mapp
     key = first.command if first and heading.group == "command" else heading.key
     key = titles.get(key, key) if heading.group == "session" else key
     sign = _FOLDED if heading.folded else _UNFOLDED
-    more = f"  {heading.size:,} more" if heading.group == BURST else f"  {wording.counted(heading.size, 'buffer')}"
-    counted = StripPart(more, "dim")
-    name = cut(title(key) or f"no {heading.group}", max(width - 3 - width_of([counted]), 4))
-    return [StripPart(f" {sign} ", "accent"), StripPart(name, "strong"), counted]
+    key = os.path.basename(key) or key if heading.group == "project" else key
+    size = f"{heading.size:,} more" if heading.group == BURST else wording.counted(heading.size, "output")
+    counted = [StripPart(f" · {size}", "dim")]
+    if heading.failed:
+        counted += [StripPart(" · ", "dim"), StripPart(f"{heading.failed:,} failed", "failed")]
+    name = cut(title(key) or f"no {heading.group}", max(width - 3 - width_of(counted), 4))
+    return [StripPart(f" {sign} ", "accent"), StripPart(name, "strong"), *counted]
 
 
 UNREAD = Seen(0.0)
@@ -187,6 +197,8 @@ def row_parts(
     part: Seen | None = None,
     is_part: bool = False,
     called: str = "",
+    agent: str = "",
+    times: int = 1,
     line: int = 0,
     ended: frozenset[str] = frozenset(),
 ) -> list[StripPart]:
@@ -202,6 +214,8 @@ def row_parts(
         part: what is known of its part; None if there is none.
         is_part: whether it is a part of the row above.
         called: what to call its session, if not by its name.
+        agent: the harness of its session; empty while that is not known.
+        times: how often its command ran in a row, if this is the last of these runs.
         line: which line of a row of two, 1 or 2; 0 for a row of one.
         ended: hosts whose rows are dim unless something was overlooked there, since their jobs have ended.
     """
@@ -216,7 +230,7 @@ def row_parts(
         StripPart(wording.PIN if buffer.pinned else " ", faded or "accent"),
         _told(buffer, overlooked, faded),
     ]
-    notes = _notes(seen, faded)
+    notes = _notes(seen, times, faded)
     if line == 1:
         return [*signs, *_named(buffer, max(width - _LEFT, 4), faded, terms, notes, is_part=is_part)]
     ref = _ref_parts(buffer, room.ref, faded, terms)
@@ -225,7 +239,12 @@ def row_parts(
     else:
         parts = [*signs, *ref, *_named(buffer, room.command, faded, terms, notes, is_part=is_part), StripPart(" ")]
     for column in room.columns:
-        text = cut(title(called) if column is _SESSION and called else column.text(buffer, now), column.cells)
+        text = column.text(buffer, now)
+        if column is _AGENT:
+            text = title(agent.partition("-")[0])
+        elif column is _SESSION and called:
+            text = title(called)
+        text = cut(text, column.cells)
         if column is _SEEN:
             text = percent(seen.share, at_most=seen.at_most) if seen and buffer.lines and not faded else ""
         is_bad = overlooked if column is _SEEN else column is _EXIT and buffer.failed
@@ -289,11 +308,12 @@ def _both_ends(name: str, cells: int) -> str:
     return f"{name[:head]}…{name[len(name) - max(cells - 1 - head, 0) :]}"
 
 
-def _notes(seen: Seen | None, faded: str) -> list[StripPart]:
-    """What stands behind a command: what changed since the run before."""
-    if seen is None or seen.changes is None:
-        return []
-    return [StripPart(f" {seen.changes.short}", faded or ("failed" if seen.changes.new else "strong"))]
+def _notes(seen: Seen | None, times: int, faded: str) -> list[StripPart]:
+    """What stands behind a command: how often it was run in a row, and what changed since the run before."""
+    notes = [StripPart(f" ×{times}{'+' if times >= MOST_TIMES else ''}", faded or "accent")] if times > 1 else []
+    if seen is not None and seen.changes is not None:
+        notes.append(StripPart(f" {seen.changes.short}", faded or ("failed" if seen.changes.new else "strong")))
+    return notes
 
 
 def _named(
@@ -306,7 +326,7 @@ def _named(
     is_part: bool,
 ) -> list[StripPart]:
     """Label and command in so many cells; behind them notes, as many of the first as leave room for the command."""
-    while notes and cells - width_of(notes) < _LEAST_COMMAND:
+    while notes and cells - width_of(notes) < _LEAST_GAP:
         notes = notes[:-1]
     width = cells - width_of(notes)
     label = title(buffer.label)

@@ -42,6 +42,7 @@ def entry_of(listed: Listed) -> ListEntry:
             buffer.ended,
             buffer.exit_code,
             buffer.timed_out,
+            buffer.project,
         )
     )
 
@@ -58,6 +59,7 @@ def entry_of_facts(facts: ListFacts) -> ListEntry:
         facts.lines,
         seconds,
         _exit(facts),
+        facts.project,
     )
 
 

@@ -55,6 +55,7 @@ class LoadedList(NamedTuple):
         totals: buffers, bytes and running captures.
         wholes: for each output that is a part, by name, the name of the whole; empty if it was not asked for.
         titles: what to call sessions, by their names.
+        agents: harnesses of sessions, by their names.
     """
 
     newer: list[ListEntry]
@@ -65,6 +66,7 @@ class LoadedList(NamedTuple):
     totals: tuple[int, int, int]
     wholes: Mapping[str, str] = {}
     titles: Mapping[str, str] = {}
+    agents: Mapping[str, str] = {}
 
 
 def load(store: Reading, request: ListNeeds) -> LoadedList:
@@ -79,8 +81,9 @@ def load(store: Reading, request: ListNeeds) -> LoadedList:
     held = store.index.totals()
     totals = held.buffers, held.bytes, len(store.index.running())
     wholes = {part: whole for whole, part in store.index.unfiltered().items()} if request.wholes else {}
-    titles = {} if request.quick else session_titles(store)
-    return LoadedList(newer, older, complete or bottom, records, gone, totals, wholes, titles)
+    sessions = [] if request.quick else store.index.sessions()
+    titles, agents = session_titles(sessions), {session.name: session.harness for session in sessions}
+    return LoadedList(newer, older, complete or bottom, records, gone, totals, wholes, titles, agents)
 
 
 def records_of(store: Reading, names: Iterable[str]) -> dict[str, Buffer]:

@@ -10,13 +10,16 @@ from sightline.base.project import Project
 from sightline.base.records import Buffer
 from sightline_tui.buffers.catalog import Catalog
 from sightline_tui.buffers.list_loader import PAGE, ListNeeds, LoadedList
-from sightline_tui.buffers.order import Heading, ListOrder, Row, bursts, grouped, in_order, with_parts
+from sightline_tui.buffers.order import RECENT, Heading, ListOrder, Row, bursts, grouped, in_order, with_parts
 from sightline_tui.buffers.packed_entries import Entries
 
 RECORDS_KEPT = 500
 AHEAD_ROWS = 50  # how many rows below the lowest one needed are read with it
 ENTRIES_KEPT = 1_000
 """How many entries are kept if the store holds fewer buffers: evicted ones stay in its list, ever more of them."""
+
+MOST_TIMES = 100
+"""How far equal commands in a row are counted."""
 
 _SPARE = 5  # a fifth more, so that many are forgotten at once
 
@@ -44,6 +47,7 @@ class BufferRows:
         self._version = 0  # counts changes of order, folds, matches and seen lines
         self._seen: Mapping[str, float] = {}
         self._seen_version = 0
+        self._failed = frozenset[str]()
         self._ordered = self.catalog.entries
         self._ordered_from: object = None
         self._arranged: Sequence[Row] = ()
@@ -86,7 +90,7 @@ class BufferRows:
             if group != "command":  # a whole and its part differ in this
                 shown = with_parts(shown, self._wholes)
             if group:
-                self._arranged = grouped(shown, group, self._folded)
+                self._arranged = grouped(shown, group, self._folded, self._failed)
             else:
                 self._arranged = bursts(shown) if self._groups_bursts else shown.places
             self._columns = shown.columns
@@ -175,6 +179,40 @@ class BufferRows:
         self._seen_version += 1
         self._version += 1
         self._find_cursor()
+
+    def set_failed(self, names: frozenset[str]) -> None:
+        """Take in which buffers failed, to count them in the headings of groups."""
+        self._failed = names
+        self._version += 1
+
+    def times_run(self, at: int) -> int:
+        """How often the command of a row ran in a row, if its run is the last of these; 1 for any other row.
+
+        The same command of one session counts, on rows beside each other; parts of outputs are passed over.
+        """
+        if self._order.sort != RECENT or self._order.group or self.heading(at) or self.whole(at):
+            return 1
+        rows, step = self._rows, -1 if self._order.turned else 1
+        said = self._said(at)
+        if said == self._said(self._beside(at, -step)):
+            return 1
+        times = 1
+        while times < MOST_TIMES and 0 <= (at := self._beside(at, step)) < len(rows) and self._said(at) == said:
+            times += 1
+        return times
+
+    def _beside(self, at: int, step: int) -> int:
+        """The next row in one direction that is not a part of the row above it."""
+        at += step
+        return at + step if self.whole(at) else at
+
+    def _said(self, at: int) -> tuple[str, str, str] | None:
+        """Command, session and kind of a row; None for no row, or a heading."""
+        rows = self._rows
+        row = rows[at] if 0 <= at < len(rows) else None
+        if row is None or isinstance(row, Heading):
+            return None
+        return self._columns.command(row), self._columns.session(row), self._columns.name(row).partition("_")[0]
 
     def group_bursts(self, wanted: bool) -> None:
         """Fold long bursts of one session's outputs, or show all outputs again."""

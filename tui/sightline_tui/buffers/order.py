@@ -1,7 +1,7 @@
 """The list's sort orders and groupings; pure functions of entries."""
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -24,6 +24,7 @@ SORTS = (RECENT, SEEN, *(sort for sort in _SORTS if sort != RECENT))
 
 _GROUPS: dict[str, Callable[[Columns], Callable[[int], str]]] = {
     "session": lambda columns: columns.session,
+    "project": lambda columns: columns.project,
     "kind": lambda columns: lambda place: columns.name(place).partition("_")[0],
     "command": lambda columns: columns.command,
 }
@@ -62,6 +63,7 @@ class Heading(NamedTuple):
         size: how many there are.
         folded: whether they are left out of the rows.
         first: name of the first of them.
+        failed: how many of them failed, as far as that is known.
     """
 
     group: str
@@ -69,6 +71,7 @@ class Heading(NamedTuple):
     size: int
     folded: bool
     first: str
+    failed: int = 0
 
     @property
     def name(self) -> str:
@@ -131,22 +134,25 @@ def with_parts(entries: Entries, wholes: Mapping[str, str]) -> Entries:
     return Entries(entries.columns, places)
 
 
-def grouped(entries: Entries, group: str, folded: frozenset[str]) -> list[Row]:
+def grouped(entries: Entries, group: str, folded: frozenset[str], failed: Collection[str] = ()) -> list[Row]:
     """Entries under headings, groups in the order of their first entries.
 
     Args:
         entries: in order.
         group: one of ``GROUPS`` but for the empty one.
         folded: names of the headings whose entries are left out.
+        failed: names of the buffers that failed.
     """
+    columns = entries.columns
+    bad = {entries.places[row] for row in columns.rows_of(failed, entries.places).values()} if failed else set[int]()
     groups = dict[str, list[int]]()
-    key_of = _GROUPS[group](entries.columns)
+    key_of = _GROUPS[group](columns)
     for place in entries.places:
         groups.setdefault(key_of(place), []).append(place)
     rows = list[Row]()
     for key, members in groups.items():
-        first = entries.columns.name(members[0])
-        heading = Heading(group, key, len(members), f"{group} {key}" in folded, first)
+        first, failures = columns.name(members[0]), len(bad.intersection(members))
+        heading = Heading(group, key, len(members), f"{group} {key}" in folded, first, failures)
         rows.append(heading)
         if not heading.folded:
             rows += members

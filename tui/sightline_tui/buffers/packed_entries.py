@@ -27,6 +27,7 @@ class ListEntry(NamedTuple):
         lines: of all streams, when it was read.
         seconds: how long it took; infinite while it runs.
         exit: its exit code, or one of the numbers in `sightline_tui.buffers.catalog`.
+        project: folder of the project that it was made in; empty where there is none.
     """
 
     name: str
@@ -37,6 +38,7 @@ class ListEntry(NamedTuple):
     lines: int
     seconds: float
     exit: int
+    project: str = ""
 
 
 def name_in(title: str) -> str:
@@ -89,6 +91,25 @@ class PackedTexts:
                 yield len(self._blocks) * _BLOCK + at
 
 
+class SharedTexts:
+    """Texts by place, of which many are the same."""
+
+    def __init__(self) -> None:
+        self._numbers = array("I")
+        self._known = dict[str, int]()
+        self._texts = list[str]()
+
+    def append(self, text: str) -> None:
+        """Append a text."""
+        number = self._known.setdefault(text, len(self._texts))
+        if number == len(self._texts):
+            self._texts.append(text)
+        self._numbers.append(number)
+
+    def __getitem__(self, place: int) -> str:
+        return self._texts[self._numbers[place]]
+
+
 class Columns:
     """Entries by place. They are only ever added, so a reader of the older ones may go on.
 
@@ -102,9 +123,7 @@ class Columns:
         self.used, self.bytes, self.lines = array("q"), array("q"), array("q")
         self._hashes = array("q")  # hashes of names, to find a few among very many
         self.seconds, self.exit = array("d"), array("i")
-        self._session = array("I")
-        self._sessions = dict[str, int]()
-        self._session_names = list[str]()
+        self._session, self._project = SharedTexts(), SharedTexts()
 
     def __len__(self) -> int:
         return len(self.used)
@@ -112,7 +131,7 @@ class Columns:
     def add(self, entries: Iterable[ListEntry]) -> "Places":
         """Append entries; return their places."""
         before = len(self)
-        for name, used, title, session, size, lines, seconds, code in entries:
+        for name, used, title, session, size, lines, seconds, code, project in entries:
             self.titles.append(title)
             self._hashes.append(hash(name))
             self.used.append(used)
@@ -120,10 +139,8 @@ class Columns:
             self.lines.append(lines)
             self.seconds.append(seconds)
             self.exit.append(code)
-            number = self._sessions.setdefault(session, len(self._sessions))
-            if number == len(self._session_names):
-                self._session_names.append(session)
-            self._session.append(number)
+            self._session.append(session)
+            self._project.append(project)
         return array("I", range(before, len(self)))
 
     def name(self, place: int) -> str:
@@ -143,7 +160,11 @@ class Columns:
 
     def session(self, place: int) -> str:
         """The session that captured the buffer."""
-        return self._session_names[self._session[place]]
+        return self._session[place]
+
+    def project(self, place: int) -> str:
+        """The folder of the project that the buffer was made in."""
+        return self._project[place]
 
     def command(self, place: int) -> str:
         """The command in small letters, one line."""
@@ -160,6 +181,7 @@ class Columns:
             self.lines[place],
             self.seconds[place],
             self.exit[place],
+            self.project(place),
         )
 
 

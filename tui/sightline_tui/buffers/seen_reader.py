@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sightline.base.records import OutputFacts
 
 with late_modules(globals()):
-    from sightline.audit import failure_changes, kept_facts  # 45 ms, in the thread that reads
+    from sightline.audit import failure_changes, kept_facts, output_facts  # 45 ms, in the thread that reads
 
 STEP_SECONDS = 0.05
 """How long failures are looked for before what was found is drawn."""
@@ -53,11 +53,13 @@ class SeenFacts(NamedTuple):
         seen: of the buffers that were asked for, by name.
         lines: how many lines were seen of every buffer, by name; None where no order goes by it, or nothing changed.
         done: whether everything about these buffers is known.
+        failed: names of all outputs that are known to have failed; None where nobody asks.
     """
 
     seen: Mapping[str, Seen]
     lines: Mapping[str, float] | None
     done: bool
+    failed: frozenset[str] | None = None
 
 
 class SeenReader:
@@ -68,12 +70,13 @@ class SeenReader:
         self._lines: Mapping[str, float] = {}
         self._changes: dict[str, FailureChanges | None] = {}  # of outputs that have ended
 
-    def read(self, buffers: Sequence[Buffer], *, everything: bool) -> SeenFacts:
+    def read(self, buffers: Sequence[Buffer], *, everything: bool, counts: bool = False) -> SeenFacts:
         """What is known of some buffers; those in doubt are judged for a moment. Raises as the store does.
 
         Args:
             buffers: the records of those that are on the screen.
             everything: whether the order goes by how much was seen, so that all buffers are needed.
+            counts: whether all failed ones are needed, which the headings of groups count.
         """
         seen, done, ends = dict[str, Seen](), True, time.monotonic() + STEP_SECONDS
         known = kept_facts.facts_for(self._store, buffers, most_bytes=-1)
@@ -90,7 +93,14 @@ class SeenReader:
                 known[buffer.name] = facts
         done = self._compare([buffer for buffer in buffers if buffer.name in seen], known, ends) and done
         seen = {name: one._replace(changes=self._changes.get(name)) for name, one in seen.items()}
-        return SeenFacts(seen, self._lines_of_all() if everything else None, done)
+        return SeenFacts(
+            seen, self._lines_of_all() if everything else None, done, self._all_failed() if counts else None
+        )
+
+    def _all_failed(self) -> frozenset[str]:
+        """Names of the outputs that failed, among those that are judged, as the header counts them."""
+        rules = output_facts.output_rules(self._store)
+        return frozenset(name for name, _ in self._store.index.with_flags(rules, output_facts.FAILED))
 
     def _compare(self, buffers: Sequence[Buffer], known: "Mapping[str, OutputFacts]", ends: float) -> bool:
         """Compare runs with those before them, until a time; return whether none is left.

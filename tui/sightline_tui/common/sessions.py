@@ -1,6 +1,7 @@
 """Sessions in the inspector: what to call them, and the session of the person who asks and writes in it."""
 
 import os
+from collections.abc import Iterable
 from functools import cache
 
 from sightline.base.records import Session
@@ -17,9 +18,9 @@ def person_session() -> Session:
     return current_session({}, name=name, client=INSPECTOR)
 
 
-def session_titles(store: Reading) -> dict[str, str]:
-    """Return titles of the sessions that have one, by name."""
-    called = {session.name: session_title(session) for session in store.index.sessions()}
+def session_titles(sessions: Iterable[Session]) -> dict[str, str]:
+    """Return titles of those sessions that have one, by name."""
+    called = {session.name: session_title(session) for session in sessions}
     return {name: title for name, title in called.items() if title != name}
 
 

@@ -84,7 +84,7 @@ class CallReader:
 
     def step(self, wanted: CallFilter) -> Calls:
         """Read on for a moment. Raises what the store raises."""
-        titles = session_titles(self._store)
+        titles = session_titles(self._store.index.sessions())
         if not self._total:
             self._total = max(self._store.index.numbers_of_views(), 1)
             if self._total > CALLS_A_STEP and wanted == CallFilter():
