@@ -13,14 +13,16 @@ from sightline.audit.buffer_failures import TEXT_CHARACTERS, Overlooked, number_
 from sightline.audit.coverage import told_share
 from sightline.audit.finding_kinds import BROKEN, CLAIMS
 from sightline.audit.findings import Finding, finding_of, findings_of, of_sessions
-from sightline.audit.output_facts import AGAIN, FAILED, FOUND, UNOPENED, UNSEEN, output_rules
+from sightline.audit.output_facts import AGAIN, FAILED, FOUND, UNOPENED, UNSEEN, UNTOLD, output_rules
 from sightline.audit.project_scope import running_in, started_in
 from sightline.audit.report.markdown import code_span, plain_text
 from sightline.audit.report.phrases import ending
 from sightline.audit.timeline import BYTES_A_TOKEN
 from sightline.audit.verdict import Scope, Verdict, verdict_of
+from sightline.base.errors import UsageError
 from sightline.base.project import Project
 from sightline.base.records import Buffer, OutputFacts, ReplyTotals
+from sightline.base.refs import parse_ref
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any
 from sightline.log.call_names import call_name
@@ -45,12 +47,27 @@ class BriefItem(NamedTuple):
         text: the words of the entry.
         command: command of the output; empty if the text has it.
         times: number of outputs of which the same is to be said; the ref is that of the first of them.
+        when: when that output was begun, seconds since the epoch; 0 if that is not known.
+        agent: harness of its session; empty if that is not known.
+        project: name of its project; empty for none, and in a brief of one project.
     """
 
     ref: str
     text: str
     command: str = ""
     times: int = 1
+    when: float = 0.0
+    agent: str = ""
+    project: str = ""
+
+    def origin(self, now: float) -> str:
+        """Write when, by which agent and in which project: ``14:02 claude-code payments``, ``11-27 14:02 codex``."""
+        if not self.when:
+            return ""
+        then, day = time.localtime(self.when), "%H:%M"
+        if then[:3] != time.localtime(now)[:3]:
+            day = "%m-%d %H:%M"
+        return " ".join(filter(None, (time.strftime(day, then), self.agent, self.project)))
 
     @property
     def repeated(self) -> str:
@@ -62,7 +79,8 @@ class Section(NamedTuple):
     """One question, and the entries that answer it.
 
     Attributes:
-        name: name for programs: ``missed``, ``failed``, ``also``, ``evidence``, ``running``, ``again``, ``unopened``.
+        name: name for programs: ``running``, ``missed``, ``claims``, ``evidence``, ``also``, ``failed``, ``unopened``,
+            ``again``.
         title: title for people, with the count.
         items: the most important first, at most `MOST_ITEMS`; those that say the same are one.
         total: number of all outputs that they are about.
@@ -131,12 +149,12 @@ def make_brief(
     facts = next((one for one in store.index.sessions() if one.name == session), None)
     begun = started_in(store, project) if project else ()
     sections = (
+        _running_section(store, scope),
         _missed_section(store, scope, judged),
-        _outputs_section(store, scope, FAILED, "failed", "{} failed", judged.failed, "command", _run, bad=True),
-        _also_section(store, scope, judged),
         _section("claims", "{} not supported", _alarms(judged, claims=True), "claim", bad=True),
         _section("evidence", "{} in the evidence", _alarms(judged, claims=False), "doubt", bad=True),
-        _running_section(store, scope),
+        _also_section(store, scope, judged),
+        _failed_section(store, scope, judged),
         _unopened_section(store, scope, judged),
         _again_section(store, scope),
     )
@@ -146,8 +164,25 @@ def make_brief(
         since=since,
         judged=judged,
         replies=store.index.reply_totals(scope, BYTES_A_TOKEN, begun),
-        sections=tuple(section for section in sections if section.total),
+        sections=_with_origins(store, [section for section in sections if section.total], named=project is None),
     )
+
+
+def _with_origins(store: Reading, sections: Sequence[Section], *, named: bool) -> tuple[Section, ...]:
+    """Add to each item when, by which agent and, if `named`, in which project its output was made."""
+    names = {item.ref: _name_in(item.ref) for section in sections for item in section.items}
+    buffers = store.index.buffers(names.values())
+    projects = {root: Project(root).name for root in {one.project for one in buffers.values()} if root and named}
+    agents = {session.name: session.harness for session in store.index.sessions()}
+
+    def told(item: BriefItem) -> BriefItem:
+        buffer = buffers.get(names.get(item.ref, ""))
+        if buffer is None:
+            return item
+        agent, project = agents.get(buffer.session, ""), projects.get(buffer.project, "")
+        return item._replace(when=buffer.created, agent=agent, project=project)
+
+    return tuple(section._replace(items=tuple(map(told, section.items))) for section in sections)
 
 
 _MOST_READ = 5 * MOST_ITEMS  # outputs of a section that are read, since several may be one item
@@ -190,6 +225,24 @@ def _missed_section(store: Reading, scope: Scope, judged: Verdict) -> Section:
         islice((one for buffer, _ in _flagged(store, scope, UNSEEN) for one in overlooked(store, [buffer])), _MOST_READ)
     )
     return Section("missed", title, _once([*map(_missed, missed)]), judged.unseen, bad=True)
+
+
+def _name_in(ref: str) -> str:
+    """Return the name of the output that a ref leads to; empty for no ref, or one that another host has miswritten."""
+    try:
+        return parse_ref(ref).name
+    except UsageError:
+        return ""
+
+
+def _failed_section(store: Reading, scope: Scope, judged: Verdict) -> Section:
+    """Return the failed commands but those above: each is listed once, where it says most."""
+    told = UNSEEN | UNTOLD
+    tallies = store.index.tallies(output_rules(store), scope)
+    above = sum(one.outputs for _, one in tallies if one.flags & FAILED and one.flags & told)
+    items = _once([_run(buffer) for buffer, facts in _flagged(store, scope, FAILED) if not facts.flags & told])
+    title = f"{counted(judged.failed, 'command')} failed" + (f", {above:,} of them above" if above else "")
+    return Section("failed", title, items, max(judged.failed - above, 0), bad=True)
 
 
 def _also_section(store: Reading, scope: Scope, judged: Verdict) -> Section:
@@ -265,9 +318,8 @@ def as_text(brief: Brief) -> str:
         rows += ["", section.title]
         for item in section.items[:TEXT_ITEMS]:
             command = f"  ({one_line(item.command, _COMMAND_CHARACTERS)})" if item.command else ""
-            rows.append(
-                f"  {item.ref + '  ' if item.ref else ''}{one_line(item.text, TEXT_CHARACTERS)}{command}{item.repeated}"
-            )
+            lead = "".join(f"{part}  " for part in (item.origin(brief.made), item.ref) if part)
+            rows.append(f"  {lead}{one_line(item.text, TEXT_CHARACTERS)}{command}{item.repeated}")
         if left_out := section.left_out(section.items[:TEXT_ITEMS]):
             rows.append(f"  … {left_out:,} more")
     return "\n".join([*rows, *(["", *brief.unknown] if brief.unknown else [])]) + "\n"
@@ -280,9 +332,9 @@ def as_markdown(brief: Brief) -> str:
         rows.append(f"\n## {plain_text(section.title)}\n")
         for item in section.items:
             command = f" ({code_span(item.command)})" if item.command else ""
-            rows.append(
-                f"- {code_span(item.ref) + ' ' if item.ref else ''}{plain_text(item.text)}{command}{item.repeated}"
-            )
+            origin = plain_text(item.origin(brief.made))
+            lead = "".join(f"{part} " for part in (origin, code_span(item.ref) if item.ref else "") if part)
+            rows.append(f"- {lead}{plain_text(item.text)}{command}{item.repeated}")
         if left_out := section.left_out(section.items):
             rows.append(f"- … {left_out:,} more")
     rows += [f"\n{plain_text(sentence)}" for sentence in brief.unknown]

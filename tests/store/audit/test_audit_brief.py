@@ -1,6 +1,9 @@
 """The brief: what was run and missed, in sections whose items lead to the lines; alike as text, Markdown and data."""
 
+import time
+
 from sightline.audit.brief import as_data, as_markdown, as_text, make_brief
+from sightline.base.project import Project
 from sightline.base.records import Buffer, Session, Shown
 from sightline.log.retention import evict
 from sightline.log.views import Shows, record_view
@@ -33,13 +36,35 @@ def test_each_question_is_answered_by_items_that_lead_there(store: Store) -> Non
     brief = make_brief(filled(store), session="agent-1")
     told = {section.name: [item.ref for item in section.items] for section in brief.sections}
     assert told["missed"] == ["@cmd_00000a:2-2"]
-    assert told["failed"] == ["@cmd_00000b", "@cmd_00000a"]
+    assert told["failed"] == ["@cmd_00000b"]  # the other failed command is among those missed
+    assert next(iter(told)) == "running"
+    assert [*told].index("also") < [*told].index("failed")
     assert "@cmd_00000b" in told["also"] or told["also"]
     assert told["running"] == ["@cmd_00000d"]
     assert told["unopened"] == ["@cmd_00000a"]
     assert told["again"] == ["@cmd_00000c"]
     assert brief.verdict == "! 2 commands failed · 1 failure unseen · 1 failed after the last reply · 1 doubt"
     assert (brief.judged.ran, brief.judged.failed) == (4, 2)
+
+
+def test_a_failure_is_listed_once_and_the_commands_that_failed_are_all_counted(store: Store) -> None:
+    brief = make_brief(filled(store), session="agent-1")
+    failed = next(section for section in brief.sections if section.name == "failed")
+    assert (failed.title, failed.total) == ("2 commands failed, 1 of them above", 1)
+
+
+def test_each_item_says_when_by_which_agent_and_in_which_project_its_output_was_made(store: Store) -> None:
+    record_view(store, AGENT, Shows(verb="list_outputs", request={}), [Segment("text\n")])
+    missed = add(store, "cmd_00000a", "make", BROKEN, exit_code=2, session="agent-1")
+    store.index.put_buffer(missed._replace(project="/home/ada/payments"))
+    item = make_brief(store).sections[0].items[0]
+    when = time.localtime(item.when)
+    assert item.when == missed.created
+    assert item.origin(item.when + 1) == f"{time.strftime('%H:%M', when)} claude-code payments"
+    assert item.origin(item.when + 86_400) == f"{time.strftime('%m-%d %H:%M', when)} claude-code payments"
+    assert f"{item.origin(time.time())}  @cmd_00000a:2-2  ERROR" in as_text(make_brief(store))
+    of_one = make_brief(store, project=Project("/home/ada/payments"))
+    assert [item.project for section in of_one.sections for item in section.items][:1] == [""]
 
 
 def test_commands_whose_output_has_expired_still_count(store: Store) -> None:
@@ -76,7 +101,7 @@ def test_what_is_the_same_of_many_runs_is_one_item_with_the_newest_ref(store: St
 def test_a_text_or_a_command_that_is_cut_in_the_terminal_says_so(store: Store) -> None:
     long = add(store, "cmd_00000a", "make " + "x" * 90, b"ERROR: " + b"y" * 300 + b"\n", exit_code=2)
     rows = as_text(make_brief(store)).splitlines()
-    assert any(row.startswith(f"  @{long.name}:1-1  ERROR: y") and "yy…  (make xx" in row for row in rows), rows
+    assert any(f"  @{long.name}:1-1  ERROR: y" in row and "yy…  (make xx" in row for row in rows), rows
     assert any(row.endswith("x…)") for row in rows)
 
 

@@ -35,7 +35,7 @@ def brief_rows(brief: Brief) -> list[BriefRow]:
     ]
     for section in brief.sections:
         rows += [BriefRow([]), BriefRow([StripPart(f" {section.title}", "error" if section.bad else "accent")])]
-        rows += [BriefRow(_item_parts(item), item.ref) for item in section.items]
+        rows += [BriefRow(_item_parts(item, brief.made), item.ref) for item in section.items]
         if left_out := section.left_out(section.items):
             rows.append(BriefRow([StripPart(f"   … {left_out:,} more", "dim")]))
     if brief.unknown:
@@ -43,9 +43,11 @@ def brief_rows(brief: Brief) -> list[BriefRow]:
     return rows
 
 
-def _item_parts(item: BriefItem) -> list[StripPart]:
+def _item_parts(item: BriefItem, now: float) -> list[StripPart]:
     command = [StripPart(f"  {title(item.command)}", "dim")] if item.command else []
-    parts = [StripPart(f"   {item.ref:<{_REF_CELLS}} ", "key"), StripPart(title(item.text)), *command]
+    origin = f"{title(origin)}  " if (origin := item.origin(now)) else ""
+    parts = [StripPart(f"   {item.ref:<{_REF_CELLS}} ", "key"), StripPart(origin, "dim"), StripPart(title(item.text))]
+    parts += command
     return [*parts, StripPart(item.repeated, "accent")]
 
 
