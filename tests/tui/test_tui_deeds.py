@@ -1,18 +1,39 @@
 """What can be done with a buffer, and how all of it is found: pin, delete, diff, palette, help."""
 
 import errno
+import os
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 
+from sightline.base.records import Buffer
+from sightline.capture.command import end_command
+from sightline.disk.live import may_be_of, process_of
 from sightline.store import Store
 from sightline_tui.buffers.removal import Confirm
 from sightline_tui.commands import LEGEND, Help, Palette, PaletteRows
 from sightline_tui.diff.screen import DiffScreen
 from sightline_tui.inspector import Inspector
-from tests.tui.tui_kit import add, begin, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
+from tests.tui.tui_kit import (
+    add,
+    begin,
+    buffers,
+    burst,
+    numbered,
+    open_store,
+    opened,
+    press,
+    rest,
+    run,
+    text,
+    until,
+    viewer,
+)
 
 
 @pytest.fixture
@@ -253,5 +274,61 @@ def test_a_burst_that_ends_in_delete_waits_for_an_answer(store: Store) -> None:
             await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
             assert "@cmd_00000b" in "\n".join(str(fact.render()) for fact in pilot.app.screen.query("Static"))
             await press(pilot, "n")
+
+    run(body)
+
+
+def _sleeper(store: Store) -> tuple[subprocess.Popen[bytes], Buffer]:
+    environment = {**os.environ, "SIGHTLINE_HOME": store.root}
+    program = [sys.executable, "-m", "sightline.doors.cli.main", "run", "--", "sleep", "1000"]
+    process = subprocess.Popen(program, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not (running := store.index.running()):
+        assert process.poll() is None
+        time.sleep(0.02)
+    return process, running[0]
+
+
+def test_a_running_command_is_ended_once_it_is_confirmed_by_name_agent_and_process(tmp_path: Path) -> None:
+    async def body(store: Store, process: subprocess.Popen[bytes], buffer: Buffer) -> None:
+        async with opened(store) as pilot:
+            for answer in ("n", "y"):
+                await until(pilot, lambda: process_of(store.layout, buffer.name) is not None)
+                await press(pilot, "X")
+                await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
+                told = "\n".join(str(fact.render()) for fact in pilot.app.screen.query("Static"))
+                assert f"End {buffer.ref}?" in told and "sleep 1000" in told and buffer.session in told
+                assert f"process {process_of(store.layout, buffer.name).pid}" in told
+                await press(pilot, answer)
+            await until(pilot, lambda: process.poll() is not None)
+            await until(pilot, lambda: f"Ended {buffer.ref}" in said(pilot))
+
+    with open_store(tmp_path) as store:
+        process, buffer = _sleeper(store)
+        try:
+            run(lambda: body(store, process, buffer))
+        finally:
+            process.kill()
+            process.wait()
+
+
+def test_a_process_that_started_long_after_the_capture_is_not_its_own(tmp_path: Path) -> None:
+    with open_store(tmp_path) as store:
+        process, buffer = _sleeper(store)
+        try:
+            while (captured := process_of(store.layout, buffer.name)) is None:
+                time.sleep(0.02)
+            assert may_be_of(captured, buffer.created)
+            assert not may_be_of(captured, buffer.created - 3600) or not os.path.exists("/proc/uptime")
+            assert end_command(store, buffer)
+        finally:
+            process.kill()
+            process.wait()
+
+
+def test_what_has_ended_is_not_ended_again(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "X")
+            assert "has no running command: " in said(pilot)
 
     run(body)

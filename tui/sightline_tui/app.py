@@ -95,7 +95,7 @@ with late_modules(globals()):
         first_steps,  # 20 ms: most stores hold something
     )
 
-WRITING = frozenset(("pin", "delete", "note", "send", "take_back", "rename", "outside", "begin"))
+WRITING = frozenset(("pin", "delete", "end_command", "note", "send", "take_back", "rename", "outside", "begin"))
 """Actions by which a store is changed, an agent is told something, or a program is run."""
 
 GARBAGE_THRESHOLDS = 10_000, 2, 2
@@ -351,7 +351,7 @@ class InspectorApp(FaultTold[None]):
         """Carry out an action asked for by a key, menu or click; in read-only mode refuse those that write."""
         name = (parse(action) if isinstance(action, str) else action)[1]
         if self._read_only and name in WRITING:
-            self.notify("Here one can only read: nothing is deleted, pinned, written or sent", markup=False)
+            self.notify("Here one can only read: nothing is deleted, pinned, ended, written or sent", markup=False)
             return True
         return await super().run_action(action, default_namespace, namespaces)
 

@@ -45,6 +45,7 @@ class BufferActions(Screen[None]):
             Binding("O", "outside('editor')", "Open a copy in the editor", show=False),
             Binding("p", "pin", "Pin or unpin", show=False),
             Binding("D", "delete", "Delete", show=False),
+            Binding("X", "end_command", "End a running command", show=False),
             Binding("t", "timeline", "Timeline"),
             Binding("b,B", "brief", "Brief"),
             Binding("K", "claims", "Claims"),
@@ -185,6 +186,11 @@ class BufferActions(Screen[None]):
         """Pin the selected buffer, so that no limit evicts it, or unpin it."""
         if self._buffer is not None:
             self.run_worker(buffers.pin(self.app, self._store, self._buffer))
+
+    async def action_end_command(self) -> None:
+        """End the command of the selected buffer, once it is confirmed."""
+        if self._buffer is not None:
+            await self._opened(buffers.end(self.app, self._store, self._buffer))
 
     def action_delete(self) -> None:
         """Delete the selected buffer, once it is confirmed."""

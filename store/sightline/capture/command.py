@@ -9,7 +9,7 @@ from sightline.base.records import Buffer, Target
 from sightline.capture.child import Child, start
 from sightline.capture.pipe_reader import PipeReader
 from sightline.capture.recorder import LEFT_BEHIND, Echo, Recorder, Unkept
-from sightline.disk.live import process_of
+from sightline.disk.live import Process, may_be_of, process_of
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.plain_signal import signal
 from sightline.light.typing_names import TYPE_CHECKING, Callable, Iterable
@@ -356,6 +356,12 @@ class CommandCapture:
             self._echo(stream, data)
 
 
+def running_process(store: Store, buffer: Buffer) -> Process | None:
+    """Return the process of a command that another process captures; None if none is known for its own."""
+    process = process_of(store.layout, buffer.name)
+    return process if process is not None and may_be_of(process, buffer.created) else None
+
+
 def end_command(store: Store, buffer: Buffer, number: int = signal.SIGTERM) -> bool:
     """End a command that another process captures, with all that it started, and wait until its buffer is sealed.
 
@@ -367,7 +373,7 @@ def end_command(store: Store, buffer: Buffer, number: int = signal.SIGTERM) -> b
     Returns:
         Whether there was a command to end.
     """
-    process = process_of(store.layout, buffer.name)
+    process = running_process(store, buffer)
     if process is None:
         return False
     child = Child(process.pid, -1, -1, -1, None, process.own_group)

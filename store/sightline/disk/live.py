@@ -129,6 +129,31 @@ def process_of(layout: Layout, name: str) -> Process | None:
         return None
 
 
+_START_SECONDS = 60.0  # that a captured process may start after its record was made, on a machine under load
+
+
+def may_be_of(process: Process, created: float) -> bool:
+    """Return whether a process started when a capture began, so that its id was not given to another one since.
+
+    Args:
+        process: the process.
+        created: when the capture began, seconds since the epoch.
+
+    Returns:
+        False only if the system says that the process started later; where it does not say, the living writer vouches
+        for the process.
+    """
+    try:
+        with open(f"/proc/{process.pid}/stat", "rb") as file:
+            ticks = int(file.read().rpartition(b")")[2].split()[19])
+        with open("/proc/uptime", "rb") as file:
+            running = float(file.read().split()[0])
+    except (OSError, ValueError, IndexError):
+        return True
+    age = running - ticks / os.sysconf("SC_CLK_TCK")
+    return time.time() - age <= created + _START_SECONDS
+
+
 def group_lives(group: int) -> bool:
     """Return whether anything of a process group is left that can still do something."""
     try:

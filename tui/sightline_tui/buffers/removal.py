@@ -78,7 +78,7 @@ T = TypeVar("T")
 
 async def pin(app: App[None], store: Reading, buffer: Buffer) -> None:
     """Pin a buffer, or unpin a pinned one."""
-    if _is_elsewhere(app, buffer):
+    if is_elsewhere(app, buffer):
         return
     changed = await _done(app, lambda: store.local.amend(buffer.name, pinned=not buffer.pinned))
     if changed is not None:
@@ -88,7 +88,7 @@ async def pin(app: App[None], store: Reading, buffer: Buffer) -> None:
 
 def delete(app: App[None], store: Reading, buffer: Buffer, confirmed: Callable[[], None]) -> None:
     """Delete a buffer, once it is confirmed; before that call `confirmed`. What agents were shown of it stays."""
-    if _is_elsewhere(app, buffer):
+    if is_elsewhere(app, buffer):
         return
     if buffer.state == "evicted":
         app.notify(f"{buffer.ref} is gone; only its place in the log is left", severity="warning", markup=False)
@@ -104,7 +104,7 @@ def delete(app: App[None], store: Reading, buffer: Buffer, confirmed: Callable[[
     app.push_screen(Confirm(f"Delete {buffer.ref}?", facts, "Delete"), answered)
 
 
-def _is_elsewhere(app: App[None], buffer: Buffer) -> bool:
+def is_elsewhere(app: App[None], buffer: Buffer) -> bool:
     """Whether only another host can do that; if so, say it."""
     if host := host_of(buffer.name):
         app.notify(f"Only {host} itself can do that", severity="warning", markup=False)
