@@ -85,6 +85,7 @@ class Section(NamedTuple):
         items: the most important first, at most `MOST_ITEMS`; those that say the same are one.
         total: number of all outputs that they are about.
         bad: whether any entry is bad news.
+        above: number of these outputs that have no item here, since they stand in a section above.
     """
 
     name: str
@@ -92,10 +93,11 @@ class Section(NamedTuple):
     items: tuple[BriefItem, ...]
     total: int
     bad: bool = False
+    above: int = 0
 
     def left_out(self, items: Sequence[BriefItem]) -> int:
         """The number of outputs that some of the items, the first, are not about."""
-        return self.total - sum(item.times for item in items)
+        return self.total - self.above - sum(item.times for item in items)
 
 
 class Brief(NamedTuple):
@@ -241,8 +243,9 @@ def _failed_section(store: Reading, scope: Scope, judged: Verdict) -> Section:
     tallies = store.index.tallies(output_rules(store), scope)
     above = sum(one.outputs for _, one in tallies if one.flags & FAILED and one.flags & told)
     items = _once([_run(buffer) for buffer, facts in _flagged(store, scope, FAILED) if not facts.flags & told])
-    title = f"{counted(judged.failed, 'command')} failed" + (f", {above:,} of them above" if above else "")
-    return Section("failed", title, items, max(judged.failed - above, 0), bad=True)
+    listed = "" if not above else ", listed above" if above == judged.failed else f", {above:,} of them listed above"
+    title = f"{counted(judged.failed, 'command')} failed{listed}"
+    return Section("failed", title, items, judged.failed, bad=True, above=above)
 
 
 def _also_section(store: Reading, scope: Scope, judged: Verdict) -> Section:

@@ -50,7 +50,8 @@ def test_each_question_is_answered_by_items_that_lead_there(store: Store) -> Non
 def test_a_failure_is_listed_once_and_the_commands_that_failed_are_all_counted(store: Store) -> None:
     brief = make_brief(filled(store), session="agent-1")
     failed = next(section for section in brief.sections if section.name == "failed")
-    assert (failed.title, failed.total) == ("2 commands failed, 1 of them above", 1)
+    assert (failed.title, failed.total) == ("2 commands failed, 1 of them listed above", 2)
+    assert failed.left_out(failed.items) == 0
 
 
 def test_each_item_says_when_by_which_agent_and_in_which_project_its_output_was_made(store: Store) -> None:
