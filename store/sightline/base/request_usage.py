@@ -44,13 +44,14 @@ class RequestUsage(NamedTuple):
     own_price: float | None = None
     copies: tuple[str, ...] = ()
 
-    def is_fuller(self, output: int | None) -> bool:
-        """Return whether this record of a request replaces an earlier one, with this count of its output.
+    @property
+    def fullness(self) -> int:
+        """A number by which records of one request are compared: by their output, then by whether that is final.
 
-        A reply is written several times while it is streamed. The record with the largest output counts as a whole,
-        the last one if several have that; counts of different records are never mixed.
+        A reply is written several times while it is streamed. Its fullest record counts as a whole, the last one of
+        several; counts of different records are never mixed.
         """
-        return (-1 if self.output is None else self.output) >= (-1 if output is None else output)
+        return 2 * (-1 if self.output is None else self.output) + (not self.at_least)
 
 
 def without_zeros(usage: RequestUsage, *, has_content: bool) -> RequestUsage:

@@ -6,7 +6,7 @@ from sightline.light.json_text import dumps
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any, Iterable, Sequence
 
-_BLANKED = 1 << 62  # stands for the output of a request whose numbers were removed, so that none replaces it
+_BLANKED = 1 << 62  # fullness of a request whose numbers were removed, so that none replaces it
 
 
 class RequestRow(NamedTuple):
@@ -50,11 +50,14 @@ def row_of_entry(session: str, entry: dict[str, Any]) -> RequestRow:
 
 _COLUMNS = ", ".join(RequestRow._fields)
 _BETTER = ", ".join(f"{name} = excluded.{name}" for name in RequestRow._fields[2:])
+_FULLNESS = "2 * COALESCE({0}.output, -1) + ({0}.at_least = '')"
+"""See `RequestUsage.fullness`."""
+
 _PUT = (
     f"INSERT INTO requests ({_COLUMNS}) VALUES ({', '.join('?' * len(RequestRow._fields))})"  # noqa: S608
     f" ON CONFLICT (id) DO UPDATE SET {_BETTER}"
-    " WHERE requests.model IS NOT NULL AND (excluded.model IS NULL"
-    " OR COALESCE(excluded.output, -1) > COALESCE(requests.output, -1))"
+    f" WHERE requests.model IS NOT NULL AND (excluded.model IS NULL OR {_FULLNESS.format('excluded')}"
+    f" > {_FULLNESS.format('requests')})"
 )
 _SUMS = ", ".join(
     [
@@ -83,13 +86,13 @@ class RequestRows:
         with self._db.writing():
             self._db.execute_all(_PUT, rows)
 
-    def known(self, ids: Iterable[str]) -> dict[str, int | None]:
-        """Return those of these ids that are known, with the tokens of their output; more than any has if blanked."""
+    def known(self, ids: Iterable[str]) -> dict[str, int]:
+        """Return those of these ids that are known, with their fullness, which is above all others if blanked."""
         statement = (
-            "SELECT id, CASE WHEN model IS NULL THEN ? ELSE output END FROM requests"
+            f"SELECT id, CASE WHEN model IS NULL THEN ? ELSE {_FULLNESS.format('requests')} END FROM requests"  # noqa: S608
             " WHERE id IN (SELECT value FROM json_each(?))"
         )
-        return {str(name): output for name, output in self._db.rows(statement, (_BLANKED, dumps(list(ids))))}
+        return {str(name): fullness for name, fullness in self._db.rows(statement, (_BLANKED, dumps(list(ids))))}
 
     def models(self) -> list[str]:
         """Return the names of the models that requests were made to."""

@@ -30,7 +30,7 @@ def write_usage(store: Store, session: Session, requests: Sequence[RequestUsage]
     """
     try:
         known = store.index.requests.known([one.id for one in requests])
-        new = [one for one in requests if one.id not in known or _is_new(one, known[one.id])]
+        new = [one for one in requests if one.id not in known or one.fullness > known[one.id]]
         if not new:
             return
         catch_up(store, [session.name])
@@ -47,10 +47,6 @@ def write_usage(store: Store, session: Session, requests: Sequence[RequestUsage]
     except (OSError, sqlite3.Error) as error:
         what, hint = cause_of(error, store.root)
         raise StoreFailed(f"the usage of a session could not be logged: {what}", hint) from error
-
-
-def _is_new(usage: RequestUsage, known: int | None) -> bool:
-    return usage.output != known and usage.is_fuller(known)
 
 
 def entry_of(usage: RequestUsage) -> dict[str, Any]:

@@ -90,6 +90,14 @@ def test_since_and_project_narrow_it_and_csv_has_a_head(cli: Cli, tmp_path: Path
     assert cli("cost", "--csv", "--json").code == 2
 
 
+def test_a_lost_index_is_filled_from_the_logs(cli: Cli, tmp_path: Path) -> None:
+    _imported(cli, tmp_path / "sessions")
+    before = cli("cost", "--json").data
+    for file in cli.home.glob("index.sqlite*"):
+        file.unlink()
+    assert cli("cost", "--json").data == before
+
+
 def test_own_prices_replace_list_prices(cli: Cli, tmp_path: Path) -> None:
     _imported(cli, tmp_path / "sessions")
     settings = Path(cli.home) / "config.toml"

@@ -365,9 +365,11 @@ def test_a_reply_that_ended_since_it_was_imported_is_counted_whole(
     store: Store, imported: Import, tmp_path: Path
 ) -> None:
     claude = Replies()
-    begun, ended = claude.reply("msg_1", 4, stop=None), claude.reply("msg_1", 90)
+    begun, later = claude.reply("msg_1", 4, stop=None), claude.reply("msg_1", 90, stop=None)
     imported(write_lines(tmp_path / "s.jsonl", begun))
-    imported(write_lines(tmp_path / "s.jsonl", begun, ended))
+    imported(write_lines(tmp_path / "s.jsonl", begun, later))
+    assert (only(store).requests, only(store).output, only(store).at_least) == (1, 90, 1)
+    imported(write_lines(tmp_path / "s.jsonl", begun, later, claude.reply("msg_1", 90)))
     assert (only(store).requests, only(store).output, only(store).at_least) == (1, 90, 0)
     rebuild_views(store)
     assert (only(store).requests, only(store).output, only(store).at_least) == (1, 90, 0)
