@@ -34,7 +34,7 @@ def completed(cli: Any) -> Any:
     ("line", "offers"),
     [
         ("sightline sho", {"show"}),
-        ("sightline --", {"--project", "--all", "--store", "--offline", "--version", "--help"}),
+        ("sightline --", {"--project", "--all", "--read-only", "--store", "--offline", "--version", "--help"}),
         ("sightline --all --of", {"--offline"}),
         ("sightline --project /et", {"/etc/"}),
         ("sightline list --project /et", {"/etc/"}),
