@@ -95,14 +95,14 @@ def _no_file(path: str) -> UnsafeStore:
     return UnsafeStore(f"{path} is not a file", "Sightline did not make it: move it away")
 
 
-def open_private(path: str, flags: int, *, dir_fd: int | None = None) -> int:
+def open_private(path: str, flags: int) -> int:
     """Open a file of ours: never through a link, never inherited by a child, and 0600 when it is made.
 
     Raises:
         UnsafeStore: the path is a symbolic link, or not a file; a pipe is not waited for.
         OSError: raised by `os.open`.
     """
-    return _opened(path, flags, dir_fd)[0]
+    return _opened(path, flags)[0]
 
 
 def open_stored(path: str) -> int:

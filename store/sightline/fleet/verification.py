@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from sightline.base.refs import format_ref
 from sightline.fleet.content import FRAME_HASHES, ORDER
@@ -72,7 +72,6 @@ class Verification:
         objects: Objects,
         *,
         contents: bool,
-        tell: Callable[[Verified], None] | None = None,
     ) -> None:
         """Prepare; nothing is verified yet.
 
@@ -80,10 +79,8 @@ class Verification:
             connection: a connection of the owner, or of a reader for what it may see.
             objects: the object store.
             contents: whether to fetch every pack, and read every stream and line in it.
-            tell: called with how far it is.
         """
         self._connection, self._objects, self._contents = connection, objects, contents
-        self._tell = tell or (lambda _: None)
         self.verified = Verified(0, 0, 0, 0, 0)
         self._held: OrderedDict[str, bytes] = OrderedDict()
 
@@ -103,7 +100,6 @@ class Verification:
         self.verified = self.verified._replace(
             **{name: getattr(self.verified, name) + count for name, count in counts.items()}
         )
-        self._tell(self.verified)
 
     def _of_packs(self, host: _Host) -> Iterator[Mismatch]:
         stored = {

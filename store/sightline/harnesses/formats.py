@@ -1,7 +1,7 @@
 """Finds transcripts at a path, and where harnesses keep theirs, and tells which harness wrote one."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from sightline.harnesses import known
 from sightline.harnesses.base import Harness
@@ -140,10 +140,8 @@ class UsualPlace(NamedTuple):
     path: str
 
 
-def usual_places(environment: Mapping[str, str] = os.environ) -> list[UsualPlace]:
+def usual_places() -> list[UsualPlace]:
     """Return the places that exist on this machine."""
-    home = environment.get("HOME", "") or os.path.expanduser("~")
-    places = (
-        UsualPlace(one.title, path) for one in transcribing() for path in one.transcript_places(home, environment)
-    )
+    home = os.environ.get("HOME", "") or os.path.expanduser("~")
+    places = (UsualPlace(one.title, path) for one in transcribing() for path in one.transcript_places(home, os.environ))
     return [place for place in places if os.path.exists(place.path)]

@@ -33,14 +33,14 @@ class UnknownView(SightlineError):
 
 
 def list_views(
-    store: Reading, *, buffer: str | None = None, session: str | None = None, since: float = 0.0, limit: int = -1
+    store: Reading, *, buffer: str | None = None, session: str | None = None, limit: int = -1
 ) -> list[IndexedView]:
-    """Return views, newest first: all, those of a buffer or a session, or those since a time in epoch seconds.
+    """Return views, newest first: all, or those of a buffer or a session.
 
     Gaps in the index are filled first.
     """
     fill_index(store, session)
-    return store.index.views(buffer=buffer, session=session, since=since, limit=limit)
+    return store.index.views(buffer=buffer, session=session, limit=limit)
 
 
 def fill_index(store: Reading, session: str | None = None) -> None:

@@ -109,10 +109,8 @@ def record_view(
     session: Session,
     shows: Shows,
     text: Sequence[Segment],
-    cleaning: str = DEFAULT.cleaning.views,
     *,
     uses: Sequence[str] = (),
-    of: Reading | None = None,
 ) -> View:
     """Log a reply before it is sent.
 
@@ -121,14 +119,12 @@ def record_view(
         session: the session that asks.
         shows: what the reply is about.
         text: the exact text, in pieces; plain runs of a sealed buffer's lines may be logged as ranges.
-        cleaning: the rule by which these lines became text.
         uses: names of the buffers that it uses, which become the most recently used, in this order.
-        of: the store that was read, if it is not this one.
 
     Raises:
         StoreFailed: the reply could not be logged.
     """
-    return index_view(store, append_view(store, session, shows, text, cleaning, of=of), uses)
+    return index_view(store, append_view(store, session, shows, text), uses)
 
 
 class Appended(NamedTuple):

@@ -12,7 +12,6 @@ from sightline.pipeline.argument_check import Argument, ProgramArguments, check
 from sightline.pipeline.parse import ParsedQuery, QueryStage
 from sightline.pipeline.run import DEFAULT_LIMITS, QueryLimits, run
 from sightline.search.processes import Cancel
-from sightline.search.sandbox import Backing
 
 Range = tuple[int, int]
 
@@ -49,7 +48,6 @@ def exact_ranges(
     *,
     lines_of: Callable[[str], int | None],
     limits: QueryLimits = DEFAULT_LIMITS,
-    backing: Backing | None = None,
 ) -> dict[str, list[Range]] | None:
     """Return the raw lines that a query's reply shows.
 
@@ -60,7 +58,6 @@ def exact_ranges(
         shown: number of lines of its answer that were shown.
         lines_of: returns the number of lines of a ref's stream when the query ran; None if it may have been growing.
         limits: limits of the second run.
-        backing: see `run`.
 
     Returns:
         By ref, ascending ranges (first, last), from 1 and inclusive; None if it is not known exactly.
@@ -77,7 +74,7 @@ def exact_ranges(
     ref = pipeline.refs[0]
     if wanted.last < wanted.first:
         return {ref: []}
-    made = _made_by(first, wanted, pipeline, lambda: lines_of(ref), limits, backing)
+    made = _made_by(first, wanted, pipeline, lambda: lines_of(ref), limits)
     return None if made is None else {ref: _merged(made)}
 
 
@@ -86,8 +83,6 @@ def input_ranges(
     *,
     lines_of: Callable[[str], int | None],
     numbered: bool = True,
-    limits: QueryLimits = DEFAULT_LIMITS,
-    backing: Backing | None = None,
 ) -> dict[str, list[Range]]:
     """Return the raw lines that went into a query's answer: those that its first program passed on, if it only picks.
 
@@ -95,8 +90,6 @@ def input_ranges(
         pipeline: the query.
         lines_of: see `exact_ranges`.
         numbered: whether a grep may be run again, with line numbers.
-        limits: limits of that run.
-        backing: see `run`.
 
     Returns:
         By ref, ascending ranges; for a stream of unknown length, the last one may end past its end.
@@ -109,7 +102,7 @@ def input_ranges(
             if first.program in _SEARCHERS and numbered:
                 one, wanted = _only(first, ref), _Window(1, _MOST_NUMBERED)
                 alone = ParsedQuery((one,), (ref,), pipeline.text)
-                found = _matching(one, _call(one, first=True), wanted, alone, limits, backing, all_of_it=True)
+                found = _matching(one, _call(one, first=True), wanted, alone, all_of_it=True)
             elif first.refs == (ref,):
                 found = _picked(first.program, _call(first, first=True), partial(lines_of, ref))
         picked = [(1, _END)] if found is None else found
@@ -168,14 +161,13 @@ def _made_by(
     pipeline: ParsedQuery,
     total: Callable[[], int | None],
     limits: QueryLimits,
-    backing: Backing | None,
 ) -> list[Range] | None:
     """Return the raw lines behind some lines of the first program's output."""
     call = _call(stage, first=True)
     if len(call.files) != 1:
         return None
     if stage.program in _SEARCHERS:
-        return _matching(stage, call, wanted, pipeline, limits, backing)
+        return _matching(stage, call, wanted, pipeline, limits)
     picked = _picked(stage.program, call, total)
     return None if picked is None else _sliced(picked, wanted, total() or _END)
 
@@ -275,8 +267,7 @@ def _matching(
     call: ProgramArguments,
     wanted: _Window,
     pipeline: ParsedQuery,
-    limits: QueryLimits,
-    backing: Backing | None,
+    limits: QueryLimits = DEFAULT_LIMITS,
     *,
     all_of_it: bool = False,
 ) -> list[Range] | None:
@@ -297,7 +288,6 @@ def _matching(
         limits=limits,
         sink=reader.feed,
         cancel=cancel,
-        backing=backing,
     )
     lines = reader.lines[wanted.first - 1 : wanted.last]
     if None in lines or (len(reader.lines) < wanted.last and not (all_of_it and ended.exit_code in (0, 1))):

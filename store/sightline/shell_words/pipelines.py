@@ -143,9 +143,8 @@ class Pipelines:
             raise Unclear
         return tuple(self._passed)
 
-    def _peek(self, offset: int = 0) -> str:
-        at = self._at + offset
-        return self._tokens[at].text if at < len(self._tokens) else ""
+    def _peek(self) -> str:
+        return self._tokens[self._at].text if self._at < len(self._tokens) else ""
 
     def _token(self) -> Token:
         if self._at >= len(self._tokens):

@@ -154,15 +154,12 @@ class _Guarded:
         return self._source.read(offset, length)
 
 
-def read_children(
-    source: Source, node: TreeNode, *, most: int = PAGE, is_left: Callable[[], bool] = lambda: False
-) -> NextChildren:
+def read_children(source: Source, node: TreeNode, *, is_left: Callable[[], bool] = lambda: False) -> NextChildren:
     """Read the next children of a container; at most one large one is skipped for them.
 
     Args:
         source: the text.
         node: the container.
-        most: number of children to read.
         is_left: returns whether the reading is cancelled.
 
     Raises:
@@ -180,7 +177,7 @@ def read_children(
             more, at = True, node.start
         else:
             more, at = scanner.opened(node.start)
-        while more and len(found) < most:
+        while more and len(found) < PAGE:
             child = _child(scanner, node, len(node.children) + len(found), at)
             found.append(child)
             _measure(scanner, child)

@@ -335,12 +335,10 @@ class ProgressSender:
 
     Args:
         notify: sends the parameters of a ``notifications/progress``.
-        every_secs: seconds between two of them.
     """
 
-    def __init__(self, notify: Callable[[dict[str, Any]], None], every_secs: float = EVERY_SECONDS) -> None:
+    def __init__(self, notify: Callable[[dict[str, Any]], None]) -> None:
         self._notify = notify
-        self._every_secs = every_secs
         self._lock = threading.Lock()
         self._calls: dict[OpenCall, float] = {}
         self._running = False
@@ -363,7 +361,7 @@ class ProgressSender:
 
     def _run(self) -> None:
         while True:
-            time.sleep(self._every_secs)
+            time.sleep(EVERY_SECONDS)
             now = time.monotonic()
             with self._lock:
                 calls = dict(self._calls)
@@ -377,7 +375,7 @@ class ProgressSender:
 
     def _tell(self, call: OpenCall, seconds: float) -> bool:
         """Send one notification, unless the call has been answered; return whether the call is still open."""
-        if seconds < self._every_secs / 2:
+        if seconds < EVERY_SECONDS / 2:
             return call.while_open(lambda: None)
         params: dict[str, Any] = {"progressToken": call.progress_token, "progress": round(seconds, 1)}
         if message := call.telling():

@@ -180,10 +180,10 @@ class SharedIndex(Index):
         )
         return super().buffer(row[0]) if row else None
 
-    def named_like(self, own: str, limit: int = 3) -> list[str]:
-        """Return names, with their hosts, of outputs whose own name begins so."""
+    def named_like(self, own: str) -> list[str]:
+        """Return up to three names, with their hosts, of outputs whose own name begins so."""
         rows = self._db.rows(
-            "SELECT name FROM buffers WHERE substr(name, instr(name, '/') + 1, ?) = ? LIMIT ?", (len(own), own, limit)
+            "SELECT name FROM buffers WHERE substr(name, instr(name, '/') + 1, ?) = ? LIMIT 3", (len(own), own)
         )
         return [row[0] for row in rows]
 

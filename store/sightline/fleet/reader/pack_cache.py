@@ -41,10 +41,9 @@ class Tampered(StoreFailed):
 class PackCache:
     """Files below one folder. Threads and processes may share it."""
 
-    def __init__(self, folder: str, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, folder: str) -> None:
         """Prepare the cache; nothing is made yet."""
         self._folder = os.path.join(folder, "objects")
-        self._most_bytes = most_bytes
         self._held: OrderedDict[str, bytes] = OrderedDict()
         self._written = 0
         self._is_looked_at = False
@@ -232,7 +231,7 @@ class PackCache:
                     found.append((status.st_mtime, status.st_size, path))
         total = sum(bytes_ for _, bytes_, _ in found)
         for used, bytes_, path in sorted(found):
-            if total <= self._most_bytes or used > time.time() - _IN_USE_SECONDS:
+            if total <= MOST_BYTES or used > time.time() - _IN_USE_SECONDS:
                 return
             remove_file(path)
             total -= bytes_
