@@ -2,6 +2,7 @@
 
 import re
 
+from sightline.harnesses.base import Harness, Json
 from sightline.light.json_text import dumps, loads
 
 _PATIENCE_MS = 20_000
@@ -36,24 +37,30 @@ function ask(event) {
 _HOOK = re.compile(r"(?m)^const HOOK = (\[.*\])$")
 
 
-def plugin_text(name: str, words: list[str], root: str, body: str) -> str:
-    """Return the text of a plugin.
+class PluginHarness(Harness):
+    """A harness that runs no programs from its settings at events, but plugins: ours runs the hook after a tool.
 
-    Args:
-        name: name of the harness for `sightline install`.
-        words: words of the hook's command line.
-        root: the store's root if it is not the usual one, else empty.
-        body: JavaScript that calls ``ask(event)``, which returns the hook's answer, an empty object for none.
+    Attributes:
+        script: JavaScript that calls ``ask(event)``, which returns the hook's answer, an empty object for none.
     """
-    head = (
-        f"// Written by `sightline install {name}`: keeps what tools give. `sightline uninstall {name}` removes it.\n"
-    )
-    asking = _ASK % {"hook": dumps(words), "patience_ms": _PATIENCE_MS}
-    told = f"\nprocess.env.SIGHTLINE_HOME ??= {dumps(root)}\n" if root else ""
-    return head + asking + body + told
 
+    script: str
+    replaces = tells = True
 
-def words_in(text: str) -> list[str]:
-    """Return the words of the hook that such a plugin runs, from a line of it; none if it runs none."""
-    found = _HOOK.search(text)
-    return list(loads(found[1])) if found else []
+    def plugin(self, words: list[str], root: str) -> str:
+        """Return the text of the plugin."""
+        asking = _ASK % {"hook": dumps(words), "patience_ms": _PATIENCE_MS}
+        told = f"\nprocess.env.SIGHTLINE_HOME ??= {dumps(root)}\n" if root else ""
+        return (
+            f"// Written by `sightline install {self.name}`: keeps what tools give. "
+            f"`sightline uninstall {self.name}` removes it.\n{asking}{self.script}{told}"
+        )
+
+    def plugin_words(self, text: str) -> list[str]:
+        """Return the words of the hook that such a plugin runs, from a line of it; none if it runs none."""
+        found = _HOOK.search(text)
+        return list(loads(found[1])) if found else []
+
+    def addition(self, event: str, text: str) -> Json:
+        """The plugin adds the text."""
+        return {"append": text}

@@ -3,12 +3,9 @@
 import os
 from collections.abc import Callable, Mapping
 
-from sightline.harnesses.base import AFTER, Harness, Hook, Json, Limit
-from sightline.harnesses.hook_plugin import plugin_text, words_in
-from sightline.light.typing_names import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from sightline.harnesses.tool_call import ToolCall
+from sightline.harnesses.base import AFTER, Hook, Json, Limit
+from sightline.harnesses.hook_plugin import PluginHarness
+from sightline.harnesses.tool_call import ToolCall, dict_of, text_of
 
 _TAIL_CHARACTERS = 500
 _EVENT = "tool.execute.after"
@@ -42,7 +39,7 @@ export const Sightline = async ({ directory }) => ({
 """
 
 
-class Opencode(Harness):
+class Opencode(PluginHarness):
     """A plugin runs the hooks. Commands are not rewritten, because opencode keeps their whole output in a file."""
 
     name, title, seen = "opencode", "opencode", "1.18.33"
@@ -52,7 +49,7 @@ class Opencode(Harness):
     hooks = (Hook(_EVENT, AFTER),)
     runs = ("bash",)
     own = ("sightline_",)
-    replaces = tells = True
+    script = _PLUGIN
 
     limits = dict.fromkeys(("cmd", "file", "tool"), Limit(50 << 10, 50 << 10))
     reply_bytes, reply_lines = 50_000, 1_990  # nearly the 50 KiB and 2,000 lines that it shows
@@ -63,22 +60,22 @@ class Opencode(Harness):
     endings = (".db", ".json")
     reader = "sightline.harnesses.opencode_transcript"
 
-    def result(self, call: "ToolCall", when: str, given: Json) -> "ToolCall | None":
+    def result(self, call: ToolCall, when: str, given: Json) -> ToolCall | None:
         """It reports what the model is shown, with metadata: the text of a file, or the place of a long output."""
-        about = _object(given.get("metadata"))
+        about = dict_of(given.get("metadata"))
         if isinstance(content := given.get("content"), list):
-            texts = [text for one in content if isinstance(text := _object(one).get("text"), str)]
+            texts = [text for one in content if isinstance(text := dict_of(one).get("text"), str)]
             shown = ("\n\n".join(texts),) if len(texts) == len(content) else ()
             made = call.with_result({"content": content})
             return made._replace(shown=shown) if made else None
-        output, code, display = _text(given.get("output")), about.get("exit"), _object(about.get("display"))
+        output, code, display = text_of(given.get("output")), about.get("exit"), dict_of(about.get("display"))
         call = call._replace(shown=(output,))
         if isinstance(display.get("text"), str) and display.get("type") == "file":
-            first, path = display.get("lineStart"), _text(display.get("path"))
+            first, path = display.get("lineStart"), text_of(display.get("path"))
             call = call._replace(kind="file" if path else "tool", command=path)
             return call._replace(first=first if isinstance(first, int) else 1).with_text(display["text"])
         call = call._replace(exit_code=code if call.kind == "cmd" and isinstance(code, int) else None)
-        path = _text(about.get("outputPath"))
+        path = text_of(about.get("outputPath"))
         if about.get("truncated"):
             call = call.with_rest(self.transcripts().left_of(output, call.stream), self.cut)
         else:
@@ -88,13 +85,9 @@ class Opencode(Harness):
             call = call._replace(partial=self.cut).with_saved(path, ends, tail=tail)
         return call
 
-    def replacement(self, event: str, call: "ToolCall", given: Json) -> Callable[[str], Json] | None:
+    def replacement(self, event: str, call: ToolCall, given: Json) -> Callable[[str], Json] | None:
         """The plugin puts the text there."""
         return lambda text: {"output": text}
-
-    def addition(self, event: str, text: str) -> Json:
-        """The plugin adds the text."""
-        return {"append": text}
 
     def user_settings(self, home: str, environment: Mapping[str, str]) -> tuple[str, str]:
         """The plugin is a file of its own."""
@@ -110,25 +103,9 @@ class Opencode(Harness):
         told = {"environment": environment} if environment else {}
         return {"type": "local", "command": words, **told, "enabled": True}
 
-    def plugin(self, words: list[str], root: str) -> str:
-        """It runs no programs from its settings at events, only plugins."""
-        return plugin_text(self.name, words, root, _PLUGIN)
-
-    def plugin_words(self, text: str) -> list[str]:
-        """These are in the plugin's text."""
-        return words_in(text)
-
     def transcript_places(self, home: str, environment: Mapping[str, str]) -> list[str]:
         """It has one database."""
         return [os.path.join(environment.get("XDG_DATA_HOME", "") or f"{home}/.local/share", "opencode/opencode.db")]
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _object(value: Any) -> Json:
-    return value if isinstance(value, dict) else {}
 
 
 def _settings(folder: str) -> str:

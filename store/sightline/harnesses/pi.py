@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable, Mapping
 
 from sightline.base.records import Gap
-from sightline.harnesses.base import AFTER, Harness, Hook, Json, Limit
-from sightline.harnesses.hook_plugin import plugin_text, words_in
+from sightline.harnesses.base import AFTER, Hook, Json, Limit
+from sightline.harnesses.hook_plugin import PluginHarness
 from sightline.harnesses.tool_call import ToolCall, shown_of
 from sightline.light.typing_names import Any
 
@@ -52,7 +52,7 @@ export default function (pi) {
 """
 
 
-class Pi(Harness):
+class Pi(PluginHarness):
     """An extension runs the hooks. Commands are not rewritten, because pi keeps their whole output in a file."""
 
     name, title, seen = "pi", "pi", "1.6.0"
@@ -62,7 +62,7 @@ class Pi(Harness):
     hooks = (Hook(_EVENT, AFTER),)
     runs = ("bash", "powershell")
     own = ("mcp__sightline__",)
-    replaces = tells = True
+    script = _EXTENSION
 
     limits: Mapping[str, Limit] = {
         "cmd": Limit(50 << 10, 50 << 10, tail=40 << 10),
@@ -91,10 +91,6 @@ class Pi(Harness):
         """The extension puts the text there."""
         return (lambda text: {"output": text}) if self.shows(given) else None
 
-    def addition(self, event: str, text: str) -> Json:
-        """The extension adds the text."""
-        return {"append": text}
-
     def user_settings(self, home: str, environment: Mapping[str, str]) -> tuple[str, str]:
         """The extension is a file of its own; versions before 1.0 do not read the one of servers."""
         folder = _folder(home, environment)
@@ -107,14 +103,6 @@ class Pi(Harness):
     def server_entry(self, words: list[str], environment: Mapping[str, str]) -> Json:
         """Unless told so it offers a server's tools only to programs that its model writes."""
         return {**super().server_entry(words, environment), "exposure": "direct"}
-
-    def plugin(self, words: list[str], root: str) -> str:
-        """It runs no programs at events, only extensions."""
-        return plugin_text(self.name, words, root, _EXTENSION)
-
-    def plugin_words(self, text: str) -> list[str]:
-        """These are in the extension's text."""
-        return words_in(text)
 
     def transcript_places(self, home: str, environment: Mapping[str, str]) -> list[str]:
         """It has a folder for each working directory."""
