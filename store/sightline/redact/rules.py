@@ -29,7 +29,7 @@ _PARTS = {
     # the beginning of such a word, which is found much faster than its edge
     "<eyJ>": "eyJ" + _EDGE.replace("%s", "eyJ"),
     # what may stand between a name and its value, in JSON within JSON, in XML and in tables, too
-    "<is>": r"(?:(?:\\{0,7}[\"'`])?[ \t]{0,32}(?:=>|:=|[:=>|])[ \t]{0,32}(?:\\{0,7}[\"'`])?)",
+    "<is>": r"(?:(?:\\{0,7}[\"'`]|&quot;)?[ \t]{0,32}(?:=>|:=|=?&gt;|[:=>|])[ \t]{0,32}(?:\\{0,7}[\"'`]|&quot;){0,2})",
     # excludes a value that only describes what should stand there
     "<no-stand-in>": r"(?!(?i:(?:your|my|the|a|an|some|new|old|test|dummy|fake|sample|example|placeholder|access|api|"
     r"auth|bearer|basic|id|jwt|user|undefined|null|none|nil|true|false|required|missing|invalid|expired|empty|not|"
@@ -39,7 +39,8 @@ _PARTS = {
     "<no-path>": r"(?!/?[a-z]{0,30}(?:[A-Z][a-z]{1,30}){0,8}[0-9]{0,3}"
     r"(?:/[a-z]{0,30}(?:[A-Z][a-z]{1,30}){0,8}[0-9]{0,3}){1,40}(?![0-9A-Za-z/+=]))",
     # what a name's end and a value with a digit look like from afar; without it, most names take three times as long
-    "<valued>": r"(?=[A-Za-z_\\\"'`-]{0,18}[ \t]{0,32}(?:value)?[=:|>][=> \t]{0,33}[^ \t-\r0-9=]{0,48}[0-9])",
+    "<valued>": r"(?=[A-Za-z_\\\"'`&;-]{0,18}[ \t]{0,32}(?:value)?[=:|>;][=> \t]{0,33}"
+    r"(?:[^ \t-\r0-9=]{0,48}[0-9]|[\\\"'`]{0,8}[A-Za-z]{16}))",
     "<key-body>": keys.BODY.decode(),
 }
 
@@ -92,6 +93,7 @@ class SecretRule:
         self._looks = LOOKS[looks] if looks else None
         self._behind = behind.encode()
         self._unless = tuple(map(str.encode, unless))
+        self._is_word = pattern.startswith(_WORDS)
         self._of_one: dict[tuple[bytes, ...], re.Pattern[bytes]] = {}
         self._at_edge = begins and pattern.startswith(_AT_EDGE)
         self._pattern = pattern.removeprefix(_AT_EDGE) if self._at_edge else pattern
@@ -111,7 +113,7 @@ class SecretRule:
 
     def _pattern_for(self, text: bytes) -> re.Pattern[bytes]:
         """Return a pattern for the words in a text: that for a single one is searched several times as fast."""
-        if not self._pattern.startswith(_WORDS):
+        if not self._is_word:
             return self.pattern
         there = tuple(word for word in self.words if word in text)
         if len(there) != 1:
@@ -136,7 +138,7 @@ class SecretRule:
             return
         pattern = self._pattern_for(text)
         while match := pattern.search(text, look):
-            begins = text.startswith(self.words, match.start()) and self.holds(match)
+            begins = (self._is_word or text.startswith(self.words, match.start())) and self.holds(match)
             if begins:
                 yield match
             look = match.end() if begins else match.start() + 1
