@@ -15,6 +15,7 @@ from sightline.base.records import Buffer
 from sightline.capture.command import end_command
 from sightline.disk.live import may_be_of, process_of
 from sightline.store import Store
+from sightline_tui.buffers import removal
 from sightline_tui.buffers.removal import Confirm
 from sightline_tui.commands import LEGEND, Help, Palette, PaletteRows
 from sightline_tui.diff.screen import DiffScreen
@@ -80,9 +81,10 @@ def test_deleting_is_confirmed_and_only_y_is_a_yes(store: Store) -> None:
             await pilot.press("D")
             await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
             await press(pilot, "y")
-            assert store.index.buffer("cmd_00000c") is None
-            await changed(pilot)
-            assert buffers(pilot).rows.selected == "cmd_00000b"
+            assert "Deleted @cmd_00000c (make all). D on it takes it back" in said(pilot)
+            assert " deleted " in text(buffers(pilot))[0]
+            assert store.index.buffer("cmd_00000c") is not None
+        assert store.index.buffer("cmd_00000c") is None  # the inspector has ended
 
     run(body)
 
@@ -94,7 +96,37 @@ def test_deleting_by_mouse(store: Store) -> None:
             await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
             await pilot.click("#yes")
             await rest(pilot)
-            assert store.index.buffer("cmd_00000c") is None
+            assert "Deleted @cmd_00000c" in said(pilot)
+        assert store.index.buffer("cmd_00000c") is None
+
+    run(body)
+
+
+def test_what_was_deleted_is_taken_back_by_the_same_key(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "m", "m", "D")
+            told = "\n".join(str(fact.render()) for fact in pilot.app.screen.query("Static"))
+            assert "Delete 2 outputs?" in told and "@cmd_00000c  make all" in told and "@cmd_00000b  cargo test" in told
+            await press(pilot, "y", "g", "D")
+            assert "Took back @cmd_00000c (make all)" in said(pilot)
+            assert ["deleted" in row for row in text(buffers(pilot))] == [False, True, False]
+        assert store.index.buffer("cmd_00000c") is not None
+        assert store.index.buffer("cmd_00000b") is None
+
+    run(body)
+
+
+def test_what_was_deleted_is_removed_when_its_time_is_over(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(removal, "TAKE_BACK_SECONDS", 0.01)
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "D")
+            await press(pilot, "y")
+            await until(pilot, lambda: store.index.buffer("cmd_00000c") is None)
+            await changed(pilot)
+            assert buffers(pilot).rows.selected == "cmd_00000b"
 
     run(body)
 

@@ -121,15 +121,28 @@ def test_a_chosen_sort_ends_with_the_inspector_and_groups_are_those_of_the_last_
     run(body)
 
 
-def test_two_buffers_can_be_marked_and_the_third_takes_the_place_of_the_first(store: Store) -> None:
+def test_two_marked_buffers_are_the_sides_of_a_diff_and_more_are_marked_alike(store: Store) -> None:
     async def body() -> None:
         async with opened(store) as pilot:
             await press(pilot, "m", "m")
             assert [row[0] for row in text(buffers(pilot))] == ["B", "A", " "]  # the older, and the newer
             await press(pilot, "m")
-            assert buffers(pilot).marks == ("cmd_00000a", "cmd_00000b")
+            assert [row[0] for row in text(buffers(pilot))] == ["m", "m", "m"]
+            await press(pilot, "d")
+            assert "3 outputs are marked: d compares two" in next(iter(pilot.app._notifications)).message
             await press(pilot, "m")
-            assert buffers(pilot).marks == ("cmd_00000b",)
+            assert buffers(pilot).marks == ("cmd_00000b", "file_00000c")
+
+
+def test_rows_are_marked_while_the_cursor_goes_on(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "shift+down", "shift+down")
+            assert buffers(pilot).marks == ("cmd_00000a", "cmd_00000b", "file_00000c")
+            await press(pilot, "y")
+            assert pilot.app.clipboard == "@cmd_00000a @cmd_00000b @file_00000c"
+            await press(pilot, "p")
+            assert all(store.index.buffer(name).pinned for name in buffers(pilot).marks)
 
     run(body)
 

@@ -1,10 +1,12 @@
 """The viewer keeps the output that a person reads, whatever happens to the list beside it."""
 
+import pytest
 from textual.pilot import Pilot
 
 from sightline.base.records import Buffer
 from sightline.disk.index_filling import rebuild_buffers
 from sightline.store import Store
+from sightline_tui.buffers import removal
 from sightline_tui.common.messages import StoreChanged
 from tests.tui.tui_kit import add, begin, buffers, numbered, opened, press, rest, run, text, until, viewer
 
@@ -117,12 +119,16 @@ def test_an_output_that_others_remove_is_named_until_it_is_left(store: Store) ->
     run(body)
 
 
-def test_an_output_that_the_person_deletes_makes_room_for_the_next(store: Store) -> None:
+def test_an_output_that_the_person_deletes_makes_room_for_the_next(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(removal, "TAKE_BACK_SECONDS", 0.01)
     removed_while_open(store)
 
     async def body() -> None:
         async with opened(store) as pilot:
             await press(pilot, "j", "D", "y")
+            await until(pilot, lambda: store.index.buffer("cmd_000003") is None)
             await changed(pilot)
             assert shown(pilot) == ("cmd_000002", "cmd_000002", 2)
 

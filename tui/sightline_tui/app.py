@@ -233,6 +233,7 @@ class InspectorApp(FaultTold[None]):
     def leave(self) -> None:
         """End the application without leaving anything behind when its terminal has gone; any thread may call it."""
         self._inspector.close_copies()
+        self._inspector.carry_out_removals()
         self._remember()
 
     def _remember(self) -> None:

@@ -63,6 +63,7 @@ class BufferActions(Screen[None]):
         self._buffer: Buffer | None = None
         self._copies: Copies | None = None
         self._first_shown = 0
+        self._removals: buffers.Removals | None = None
 
     def close_copies(self) -> None:
         """Remove the copies that editors were given."""
@@ -70,10 +71,14 @@ class BufferActions(Screen[None]):
             self._copies.close()
 
     def action_copy_ref(self) -> None:
-        """Put the selected buffer's ref on the clipboard."""
-        if self._buffer is not None:
-            copy(self.app, self._buffer.ref)
-            self.notify(f"Copied {self._buffer.ref}", markup=False)
+        """Put the refs of the marked buffers, or else the selected one's, on the clipboard."""
+        if refs := " ".join(buffer.ref for buffer in self._wanted()):
+            copy(self.app, refs)
+            self.notify(f"Copied {refs}", markup=False)
+
+    def _wanted(self) -> list[Buffer]:
+        """Return the marked buffers, or else the selected one, as far as there is any."""
+        return self.query_one(BufferList).marked_records() or ([self._buffer] if self._buffer is not None else [])
 
     def action_info(self) -> None:
         """Show all that is known of the buffer."""
@@ -183,9 +188,9 @@ class BufferActions(Screen[None]):
         self.app.push_screen(notes.NotesScreen(self._store, self._project, clock=self._clock))
 
     def action_pin(self) -> None:
-        """Pin the selected buffer, so that no limit evicts it, or unpin it."""
-        if self._buffer is not None:
-            self.run_worker(buffers.pin(self.app, self._store, self._buffer))
+        """Pin the marked buffers, or else the selected one, so that no limit evicts them; or unpin them."""
+        if wanted := self._wanted():
+            self.run_worker(buffers.pin(self.app, self._store, wanted))
 
     async def action_end_command(self) -> None:
         """End the command of the selected buffer, once it is confirmed."""
@@ -193,7 +198,18 @@ class BufferActions(Screen[None]):
             await self._opened(buffers.end(self.app, self._store, self._buffer))
 
     def action_delete(self) -> None:
-        """Delete the selected buffer, once it is confirmed."""
-        if self._buffer is not None:
-            let_go = partial(self.query_one(BufferList).rows.let_go, self._buffer.name)
-            buffers.delete(self.app, self._store, self._buffer, let_go)
+        """Delete the marked buffers, or else the selected one, once it is confirmed; or take them back."""
+        if wanted := self._wanted():
+            shown = self.query_one(BufferList)
+            if self._removals is None:
+                self._removals = buffers.Removals(lambda: self.app, self._store, self._deleted)
+            self._removals.ask(wanted, shown.rows.let_go)
+
+    def _deleted(self) -> None:
+        if self._removals is not None:
+            self.query_one(BufferList).show_deleted(frozenset(self._removals.waiting))
+
+    def carry_out_removals(self) -> None:
+        """Remove what was deleted, since it can no longer be taken back."""
+        if self._removals is not None:
+            self._removals.carry_out()

@@ -138,6 +138,7 @@ class Inspector(BufferActions):
         if self._contents is not None:
             self._contents.end()
         self.close_copies()
+        self.carry_out_removals()
 
     @property
     def _is_whole(self) -> bool:

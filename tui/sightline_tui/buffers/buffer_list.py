@@ -40,7 +40,9 @@ CLOCK_SECONDS = 1.0  # durations of captures that run are redrawn this often
 GROWN_SECONDS = 0.05  # the viewer's new lines come first, the numbers in the list a little later
 LOST_SECONDS = 2.0  # a killed writer sends no change, so the store is asked this often while captures run
 MARKS = ("A", "B")
-"""The marks of the two buffers to compare: the older and the newer side of a diff."""
+"""The marks of two buffers to compare: the older and the newer side of a diff."""
+
+_OF_MANY = "m"  # the mark of each of more than two
 
 SEEN_FIRST_SECONDS = 0.6  # to wait after the first screen: the read loads the rules of all tools, which would be felt
 SEEN_SOON_SECONDS = 0.25  # to wait after the last change: rows come in bursts while a person scrolls or types
@@ -57,6 +59,8 @@ _KEYS = [
     Binding("enter", "choose", "Read"),
     Binding("F", "live", "Live, always the newest", show=False),
     Binding("m", "mark", "Mark"),
+    Binding("shift+down", "mark_on(1)", "Mark this and the next", show=False),
+    Binding("shift+up", "mark_on(-1)", "Mark this and the one above", show=False),
     Binding("S", "sort", "Sort"),
     Binding("R", "turn", "Reverse", show=False),
     Binding("o", "group", "Group", show=False),
@@ -112,7 +116,8 @@ class BufferList(RowTable):
         self._drawn: tuple[list[object], object] | None = None  # what `_sight` was then
         self._drawn_at = 0.0
         self._captures = 0
-        self._marked: dict[str, float] = {}  # when each marked buffer was made, by name, in the order of marking
+        self._marked: dict[str, Buffer] = {}  # the marked buffers, by name
+        self._deleted = frozenset[str]()  # names of buffers that a person deleted, and can still take back
         self.rows = BufferRows(order, project)
         self.rows.selected = selected
         self._reads: StoreRead[tuple[BufferRows, LoadedList]] = StoreRead(self, self._plan_read, self._take)
@@ -368,7 +373,7 @@ class BufferList(RowTable):
             seen = (self._seen.of(name), self._seen_of_part(name))
             rows.append((self.rows.record(name), self.rows.heading(at), seen, self.rows.times_run(at)))
         place = self.scroll_offset.y, self.rows.cursor, len(self.rows)
-        return rows, (place, self._terms, self.marks, self._titles, self._agents, self._ended)
+        return rows, (place, self._terms, self.marks, self._deleted, self._titles, self._agents, self._ended)
 
     def _refresh_where_running(self) -> None:
         if self._captures:
@@ -442,7 +447,9 @@ class BufferList(RowTable):
         buffer = self.rows.record(self.rows.name(at))
         if buffer is None:
             return [] if line else [StripPart("  …", "dim")]
-        mark = MARKS[self.marks.index(buffer.name)] if buffer.name in self._marked else ""
+        mark = ""
+        if buffer.name in self._marked:
+            mark = MARKS[self.marks.index(buffer.name)] if len(self._marked) <= len(MARKS) else _OF_MANY
         return row_parts(
             buffer,
             width,
@@ -455,6 +462,7 @@ class BufferList(RowTable):
             called=self._titles.get(buffer.session, ""),
             agent=self._agents.get(buffer.session, ""),
             times=self.rows.times_run(at),
+            is_deleted=buffer.name in self._deleted,
             line=line + 1 if self.row_lines > 1 else 0,
             ended=self._ended,
         )
@@ -568,18 +576,33 @@ class BufferList(RowTable):
     @property
     def marks(self) -> tuple[str, ...]:
         """Names of the marked buffers, the older one first."""
-        return tuple(sorted(self._marked, key=self._marked.__getitem__))
+        return tuple(sorted(self._marked, key=lambda name: self._marked[name].created))
+
+    def marked_records(self) -> list[Buffer]:
+        """The records of the marked buffers, the older one first, as they were last read."""
+        return [self.rows.record(name) or self._marked[name] for name in self.marks]
+
+    def show_deleted(self, names: frozenset[str]) -> None:
+        """Show which buffers were deleted and can be taken back; no buffer stays marked."""
+        self._deleted, self._marked = names, {}
+        self._redraw()
 
     def action_mark(self) -> None:
-        """Mark the selected buffer for a diff, or unmark it, and go to the next row; a third mark removes the first."""
+        """Mark the selected buffer, or unmark it, and go to the next row."""
         buffer = self.rows.record(self.rows.selected)
         if buffer is None:
             return
         if self._marked.pop(buffer.name, None) is None:
-            if len(self._marked) == len(MARKS):
-                del self._marked[next(iter(self._marked))]
-            self._marked[buffer.name] = buffer.created
+            self._marked[buffer.name] = buffer
         self.move_to(self.rows.cursor + 1)
+
+    def action_mark_on(self, step: int) -> None:
+        """Mark the selected buffer, go on by a row, and mark the buffer there."""
+        for rows in (0, step):
+            self.move_to(self.rows.cursor + rows)
+            if buffer := self.rows.record(self.rows.selected):
+                self._marked[buffer.name] = buffer
+        self._redraw()
 
     async def on_click(self, event: events.Click) -> None:
         """Select the row clicked on; a second click reads it. A click on a heading folds its group."""

@@ -199,6 +199,7 @@ def row_parts(
     called: str = "",
     agent: str = "",
     times: int = 1,
+    is_deleted: bool = False,
     line: int = 0,
     ended: frozenset[str] = frozenset(),
 ) -> list[StripPart]:
@@ -216,6 +217,7 @@ def row_parts(
         called: what to call its session, if not by its name.
         agent: the harness of its session; empty while that is not known.
         times: how often its command ran in a row, if this is the last of these runs.
+        is_deleted: whether a person deleted it, and can still take it back.
         line: which line of a row of two, 1 or 2; 0 for a row of one.
         ended: hosts whose rows are dim unless something was overlooked there, since their jobs have ended.
     """
@@ -231,6 +233,8 @@ def row_parts(
         _told(buffer, overlooked, faded),
     ]
     notes = _notes(seen, times, faded)
+    if is_deleted:
+        notes = [StripPart(" deleted", "failed"), *notes]
     if line == 1:
         return [*signs, *_named(buffer, max(width - _LEFT, 4), faded, terms, notes, is_part=is_part)]
     ref = _ref_parts(buffer, room.ref, faded, terms)

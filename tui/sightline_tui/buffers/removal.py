@@ -1,7 +1,9 @@
-"""Pins a buffer, or deletes it after a question. Both are written off the UI's thread."""
+"""Pins buffers, or deletes them after a question, so that they can be taken back for a while."""
 
 import asyncio
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import ClassVar, TypeVar
 
 from textual.app import App, ComposeResult
@@ -75,33 +77,107 @@ class Confirm(ModalScreen[bool]):
 
 T = TypeVar("T")
 
+TAKE_BACK_SECONDS = 600.0
+"""Time for which what was deleted can be taken back, unless the inspector ends before."""
 
-async def pin(app: App[None], store: Reading, buffer: Buffer) -> None:
-    """Pin a buffer, or unpin a pinned one."""
-    if is_elsewhere(app, buffer):
+_NAMED = 5  # outputs that a question or a notice names
+
+
+async def pin(app: App[None], store: Reading, wanted: Sequence[Buffer]) -> None:
+    """Pin buffers, or unpin them if all of them are pinned."""
+    if any(is_elsewhere(app, buffer) for buffer in wanted):
         return
-    changed = await _done(app, lambda: store.local.amend(buffer.name, pinned=not buffer.pinned))
-    if changed is not None:
-        said = "Pinned {}: no limit evicts it" if changed.pinned else "Unpinned {}: the limits hold for it again"
-        app.notify(f"{said.format(buffer.ref)}; the same key undoes it", markup=False)
+    pinned = not all(buffer.pinned for buffer in wanted)
+    if await _done(app, lambda: [store.local.amend(buffer.name, pinned=pinned) for buffer in wanted]) is not None:
+        said = "Pinned {}: no limit evicts {}" if pinned else "Unpinned {}: the limits hold for {} again"
+        it = "it" if len(wanted) == 1 else "them"
+        app.notify(f"{said.format(_refs(wanted), it)}; the same key undoes it", markup=False)
 
 
-def delete(app: App[None], store: Reading, buffer: Buffer, confirmed: Callable[[], None]) -> None:
-    """Delete a buffer, once it is confirmed; before that call `confirmed`. What agents were shown of it stays."""
-    if is_elsewhere(app, buffer):
-        return
-    if buffer.state == "evicted":
-        app.notify(f"{buffer.ref} is gone; only its place in the log is left", severity="warning", markup=False)
-        return
+class Removals:
+    """What a person deleted in this inspector. It is removed after some minutes, or when the inspector ends.
 
-    def answered(yes: bool | None) -> None:
-        if yes:
-            confirmed()
-            app.run_worker(_done(app, lambda: retention.remove(store.local, [buffer])))
+    Attributes:
+        waiting: the buffers that are not removed yet, by name.
+    """
 
+    def __init__(self, app: Callable[[], App[None]], store: Reading, changed: Callable[[], None]) -> None:
+        """Begin with nothing deleted.
+
+        Args:
+            app: gives the app that asks and says what was done.
+            store: the store.
+            changed: called when something was deleted or taken back.
+        """
+        self._app, self._store, self._changed = app, store, changed
+        self.waiting = dict[str, Buffer]()
+
+    def ask(self, wanted: Sequence[Buffer], let_go: Callable[[str], None]) -> None:
+        """Delete buffers, once it is confirmed, or take them back if all are deleted; before removals call `let_go`.
+
+        What agents were shown of them stays.
+        """
+        app = self._app()
+        if any(is_elsewhere(app, buffer) for buffer in wanted):
+            return
+        if wanted and all(buffer.name in self.waiting for buffer in wanted):
+            for buffer in wanted:
+                del self.waiting[buffer.name]
+            self._changed()
+            app.notify(f"Took back {_refs(wanted)}", markup=False)
+            return
+        if gone := [buffer for buffer in wanted if buffer.state == "evicted"]:
+            app.notify(f"{_refs(gone)} is gone; only its place in the log is left", severity="warning", markup=False)
+            return
+
+        def answered(yes: bool | None) -> None:
+            if not yes:
+                return
+            if running := [buffer for buffer in wanted if buffer.state == "running"]:
+                app.notify(f"{_refs(running)} is still running: X ends it", severity="error", markup=False)
+                return
+            self.waiting |= {buffer.name: buffer for buffer in wanted}
+            self._changed()
+            app.set_timer(TAKE_BACK_SECONDS, partial(self._due, wanted, let_go))
+            until = f"{TAKE_BACK_SECONDS / 60:.0f} minutes"
+            app.notify(f"Deleted {_refs(wanted)}. D on it takes it back, for {until} or until you leave", markup=False)
+
+        facts = [_described(buffer) for buffer in wanted[:_NAMED]]
+        facts += [f"and {len(wanted) - _NAMED:,} more"] if len(wanted) > _NAMED else []
+        facts.append("What agents were shown of it stays in the log.")
+        question = wanted[0].ref if len(wanted) == 1 else counted(len(wanted), "output")
+        app.push_screen(Confirm(f"Delete {question}?", facts, "Delete"), answered)
+
+    def _due(self, wanted: Sequence[Buffer], let_go: Callable[[str], None]) -> None:
+        due = [self.waiting.pop(buffer.name) for buffer in wanted if buffer.name in self.waiting]
+        for buffer in due:
+            let_go(buffer.name)
+        if due:
+            self._app().run_worker(_done(self._app(), lambda: retention.remove(self._store.local, due)))
+
+    def carry_out(self) -> None:
+        """Remove what was deleted and not taken back, since the inspector ends."""
+        due, self.waiting = list(self.waiting.values()), {}
+        for buffer in due:
+            try:
+                retention.remove(self._store.local, [buffer])
+            except STORE_ERRORS as error:  # nobody reads a notice any more
+                print(f"sightline: {buffer.ref} was not deleted: {error}", file=sys.stderr)
+
+
+def _refs(wanted: Sequence[Buffer]) -> str:
+    more = f" and {len(wanted) - _NAMED:,} more" if len(wanted) > _NAMED else ""
+    named = (
+        f"{wanted[0].ref} ({name_of(wanted[0])})"
+        if len(wanted) == 1
+        else ", ".join(buffer.ref for buffer in wanted[:_NAMED])
+    )
+    return named + more
+
+
+def _described(buffer: Buffer) -> str:
     held = f"{counted(buffer.lines, 'line')}, {human_bytes(buffer.bytes)}" + (", pinned" if buffer.pinned else "")
-    facts = [name_of(buffer), held, "What agents were shown of it stays in the log."]
-    app.push_screen(Confirm(f"Delete {buffer.ref}?", facts, "Delete"), answered)
+    return f"{buffer.ref}  {name_of(buffer)}  ({held})"
 
 
 def is_elsewhere(app: App[None], buffer: Buffer) -> bool:

@@ -371,6 +371,9 @@ async def open_diff(app: App[None], store: Reading, buffer: Buffer | None, marks
         tell(app, error)
         return
     if sides is None:
+        if len(marks) > 2:
+            app.notify(f"{len(marks)} outputs are marked: d compares two", severity="warning", markup=False)
+            return
         what = f"{buffer.ref} is the first run of its command that is kept" if buffer else "There is nothing to compare"
         app.notify(f"{what}: mark two outputs with m, then d", severity="warning", markup=False)
         return
@@ -385,5 +388,5 @@ def sides_of(store: Reading, buffer: Buffer | None, marks: tuple[str, ...]) -> t
     if len(names) == 2:
         left, right = sorted((store.resolve(format_ref(name)).buffer for name in names), key=lambda side: side.created)
         return left, right
-    earlier = previous_run(store, buffer) if buffer is not None else None
+    earlier = previous_run(store, buffer) if buffer is not None and len(names) < 2 else None
     return (earlier, buffer) if earlier is not None and buffer is not None else None
