@@ -18,7 +18,7 @@ def comparison(*parts: tuple[int, int, int], equal: int = 0) -> Comparison:
         left, right = left + before, right + before
         hunks.append(Hunk(left, removed, right, added))
         left, right = left + removed, right + added
-    return Comparison(hunks, left + equal - 1, right + equal - 1, "diff")
+    return Comparison(hunks, left + equal - 1, right + equal - 1)
 
 
 def drawn(rows: DiffRows) -> list[str]:
@@ -92,5 +92,5 @@ def test_hunks_are_found_from_any_row(parts: list[tuple[int, int, int]], equal: 
 def test_what_grew_after_it_was_compared_is_left_out() -> None:
     hunks = Hunks()
     hunks.append(Hunk(2, 1, 2, 1))
-    rows = DiffRows(Comparison(hunks, 3, 90, "diff"), unified=True)
+    rows = DiffRows(Comparison(hunks, 3, 90), unified=True)
     assert drawn(rows)[-1] == "equal 3,3"

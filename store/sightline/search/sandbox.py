@@ -26,18 +26,16 @@ class Backing(NamedTuple):
     Attributes:
         landlock: its Landlock ABI; 0 for none.
         seccomp: whether sockets are removed.
-        network: ``landlock+seccomp``, ``seccomp``, ``landlock`` (TCP only) or ``none``.
         text: all of this in one line.
     """
 
     landlock: int
     seccomp: bool
-    network: str
     text: str
 
 
 NO_BACKING = Backing(
-    0, False, "none", "queries: no kernel backing; the option tables and the safe modes of sed and gawk hold them"
+    0, False, "queries: no kernel backing; the option tables and the safe modes of sed and gawk hold them"
 )
 """No help from the kernel, as on macOS."""
 
@@ -53,7 +51,7 @@ def describe() -> Backing:
         f"Landlock ABI {abi} holds reads and writes" if abi else "no Landlock: the option tables hold reads and writes"
     )
     sockets = {"landlock": "Landlock takes TCP away", "none": "nothing takes sockets away"}
-    return Backing(abi, filtered, network, f"queries: {held}, {sockets.get(network, 'seccomp takes sockets away')}")
+    return Backing(abi, filtered, f"queries: {held}, {sockets.get(network, 'seccomp takes sockets away')}")
 
 
 def confined(

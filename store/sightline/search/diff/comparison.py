@@ -27,14 +27,12 @@ class Comparison(NamedTuple):
         hunks: the parts in which the sides differ.
         left_lines: number of lines of the left side.
         right_lines: number of lines of the right side.
-        engine: the engine that compared, one of ``ENGINES``.
         capped: whether there were more hunks than are kept, so that the last one stands for the rest.
     """
 
     hunks: Hunks
     left_lines: int
     right_lines: int
-    engine: str
     capped: bool = False
 
 
@@ -148,7 +146,7 @@ class _Comparing:
         return self._result(capped=True)
 
     def _result(self, *, capped: bool = False) -> Comparison:
-        return Comparison(self._hunks, *self._lines, self._engine, capped)
+        return Comparison(self._hunks, *self._lines, capped)
 
 
 class _Cut(NamedTuple):
