@@ -7,13 +7,13 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
 from sightline.light.named_tuple import NamedTuple
-from sightline.shape.failure.classes import is_frame
+from sightline.shape.failure.classes import frames_in, is_frame
 from sightline.shape.failure.judge import Judge, judged_part
 from sightline.shape.failure.prefilter import Prefilter
 from sightline.shape.repeated_lines import Span
 from sightline.shape.source import Line, Source
 
-FRAMES = 4
+FRAMES = 1
 """Frames of a stack to show above the end of a step, from the top."""
 
 STEPS = 10_000
@@ -96,12 +96,13 @@ def lines_above(step: CiStep, source: Source, judge: Judge, counts: Sequence[int
 
 def _without_most_frames(lines: Iterable[Line], judge: Judge) -> Iterator[tuple[int, str]]:
     """Yield (number, text) of lines, without those of a stack after its first frames, whose message stands above."""
+    told = [(line.number, judge.text(line.data)) for line in lines]
+    framed = frames_in([text for _, text in told])
     frames = 0
-    for line in lines:
-        text = judge.text(line.data)
-        frames = frames + 1 if is_frame(text) else 0
+    for at, (number, text) in enumerate(told):
+        frames = frames + is_frame(text) if at in framed else 0
         if frames <= FRAMES:
-            yield line.number, text
+            yield number, text
 
 
 def spans_of_lines(lines: Iterable[int]) -> tuple[Span, ...]:

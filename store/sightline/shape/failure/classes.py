@@ -4,6 +4,7 @@ A line is judged only if it has one of a few literal stems, which are found with
 """
 
 import re
+from collections.abc import Sequence
 from functools import cache
 
 from sightline.light.named_tuple import NamedTuple
@@ -210,7 +211,9 @@ _NONE_OF_THEM = re.compile(
     r"\b(?:0|no|none|zero|without(?: any)?) (?:\w+ )?(?:errors?|failures?|failed|exceptions?)\b"
     r"|\b(?:errors?|failures?|failed|failing|exceptions?)(?: \w+)?\s*(?:[:=]\s*)?0(?:\.0+)?%?(?![\w.%])"
     r"|\b(?:error|failure) (?:summary|count|rate)\b"
-    r"|\berrors?\b[^:=]{0,30}[:=]\s*[-+]?\d+\.\d*(?:e[-+]?\d+)?\.?(?=\s*(?:[,;|)\]]|$))",
+    r"|\berrors?\b[^:=]{0,30}[:=](?:[^:=]{0,30}=)?\s*[-+]?\d+\.\d*(?:e[-+]?\d+)?\.?(?=\s*(?:[,;|)\]]|$))"
+    r"|\bnumber of [^:=]{0,40}[:=]\s*0(?![\w.%])|\bexception (?:trapping|handling|handler)\b"
+    r"|\becho [^;|&]{0,200};",  # of a script that is shown
     re.IGNORECASE,
 )
 _FRAME = re.compile(
@@ -254,7 +257,23 @@ def is_frame(text: str) -> bool:
     return bool(_FRAME.match(text))
 
 
-_NONE_HAS = ("0", "no ", "none ", "zero ", "without", "error:", "error =", "error=")
+def frames_in(texts: Sequence[str]) -> set[int]:
+    """Return which of some lines are frames of stacks, or source that is shown below one."""
+    found: set[int] = set()
+    for at, text in enumerate(texts):
+        above = texts[at - 1] if at - 1 in found else None
+        is_source = above is not None and text.strip() and indent_of(text) > indent_of(above)
+        if is_frame(text) or is_source:
+            found.add(at)
+    return found
+
+
+def indent_of(text: str) -> int:
+    """Return the number of blanks at the beginning of a line."""
+    return len(text) - len(text.lstrip())
+
+
+_NONE_HAS = ("0", "no ", "none ", "zero ", "without", "error", "exception ", "echo ")
 _PASSED_HAS = ("ok", "OK", "PASS", "✓", "✔", "√", "passed", "none", "SUCCESS")
 _OPTION = re.compile(r"^\s*-{1,2}[A-Za-z][\w-]*(?:[ =,<\[].*?)?(?<!\s)\s{2,}\S")
 """The description of an option, as usage has it."""

@@ -8,7 +8,7 @@ from itertools import pairwise, takewhile
 
 from sightline.light.named_tuple import NamedTuple
 from sightline.shape.failure.ci_steps import CiStep, Steps, lines_above, spans_of_lines
-from sightline.shape.failure.classes import is_frame
+from sightline.shape.failure.classes import frames_in, indent_of, is_frame
 from sightline.shape.failure.failure_scan import FailureHit, Failures
 from sightline.shape.failure.judge import (
     CAUSE,
@@ -77,6 +77,7 @@ DETAIL_LINES = 4  # lines after a failure that are shown with it at once, such a
 PARAGRAPH_LINES = 14
 KEY_LINES = 8  # of a block, shown at once
 SHORT_BLOCK_LINES = 8  # a shorter block is shown whole at once
+SHORT_STACK_LINES = 3  # of frames and their source, in such a block
 LONG_BLOCK_LINES = 24  # of a longer one, the lines near its key lines come before the others
 OPENED_LINES = 3  # of a text that a key line opens, shown with it
 HEADER_LINES = 400  # how far above a line its header is searched
@@ -281,9 +282,9 @@ def _of_line(hit: FailureHit, source: Source, judge: Judge) -> Layers:
 
 def _below(texts: Sequence[str], at: int) -> list[int]:
     """Return the lines of the more indented block below one, without the frames of stacks after the first."""
-    depth = _indent(texts[at])
+    depth = indent_of(texts[at])
     block = takewhile(
-        lambda place: not texts[place].strip() or _indent(texts[place]) > depth, range(at + 1, len(texts))
+        lambda place: not texts[place].strip() or indent_of(texts[place]) > depth, range(at + 1, len(texts))
     )
     told = [place for place in block if texts[place].strip()]
     return [place for place in told if place == told[0] or not is_frame(texts[place])]
@@ -314,7 +315,8 @@ def _of_block(hit: FailureHit, block: BlockRule, source: Source, judge: Judge) -
     header = header_of(hit, source, judge)
     above = ((header, header),) if header else ()
     whole = (*above, (hit.line, last))
-    if length <= SHORT_BLOCK_LINES:
+    framed = frames_in(texts)
+    if length <= SHORT_BLOCK_LINES and len(framed) <= SHORT_STACK_LINES:
         return (whole,)
     keys = [hit.line + at for at in _with_opened(texts, _without_further_frames(texts, block.key))]
     if not block.key:
@@ -322,7 +324,7 @@ def _of_block(hit: FailureHit, block: BlockRule, source: Source, judge: Judge) -
     if len(keys) > KEY_LINES:
         keys = [*keys[: KEY_LINES - 2], *keys[-2:]]
     core = spans_of_lines(_without_holes([hit.line, *keys]))
-    frames = {hit.line + at for at, text in enumerate(texts) if is_frame(text)} - {*keys}
+    frames = {hit.line + at for at in framed} - {*keys}
     lines = range(hit.line, last + 1)
     near = {line for line in lines if any(abs(line - key) <= NEAR_LINES for key in (hit.line, *keys))}
     outer = [spans_of_lines({*some} - frames) for some in ((near, lines) if length > LONG_BLOCK_LINES else (lines,))]
@@ -414,13 +416,13 @@ def _place_before(texts: Sequence[str], at: int) -> range:
 def _heading_before(texts: Sequence[str], at: int) -> range:
     """Return the line right before one that is less indented, because it says whose it is."""
     above = texts[at - 1] if at else ""
-    is_heading = bool(above.strip()) and _indent(above) < _indent(texts[at]) and not is_frame(above)
+    is_heading = bool(above.strip()) and indent_of(above) < indent_of(texts[at]) and not is_frame(above)
     return range(at - 1, at) if is_heading else range(at, at)
 
 
 def _details(texts: Sequence[str], at: int) -> list[int]:
     """Return the lines after one that belong to it: of a stack, the first frame outside libraries."""
-    depth = _indent(texts[at])
+    depth = indent_of(texts[at])
     found: list[int] = []
     skipped = False
     for place in range(at + 1, len(texts)):
@@ -437,11 +439,7 @@ def _details(texts: Sequence[str], at: int) -> list[int]:
 
 
 def _continues(text: str, depth: int) -> bool:
-    return bool(text.strip()) and (_indent(text) > depth or bool(_DETAIL.match(text)))
-
-
-def _indent(text: str) -> int:
-    return len(text) - len(text.lstrip())
+    return bool(text.strip()) and (indent_of(text) > depth or bool(_DETAIL.match(text)))
 
 
 def _texts(source: Source, judge: Judge, first: int, last: int) -> list[str]:

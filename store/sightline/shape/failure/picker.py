@@ -36,7 +36,7 @@ STEP_END = 1.0  # the same for the layers above the end of a failed step
 NEW_KIND = 0.3  # place of the first block that says another thing, before the names of others
 KIND_BLOCKS, FEW_KINDS = 48, 2  # blocks that are compared, and most of them that come so early
 AGAIN = 6.0  # how far down the order a failure waits whose lines are all shown already
-BRIDGE_LINES = 2  # a shorter gap is filled if its marker would take as much room
+BRIDGE_LINES, BRIDGE_BYTES = 2, 80  # a shorter gap is filled, since its marker would take nearly as much room
 
 
 LONG_TEXT = 30  # characters of a line that says the same only about the same
@@ -209,11 +209,15 @@ class Picker:
         """Stretch a span to neighbouring picked lines if only a few lines lie between."""
         first, last = span
         for start, end in self.blocks:
-            if 0 < first - end - 1 <= BRIDGE_LINES:
+            if 0 < first - end - 1 <= BRIDGE_LINES and self._is_short(end + 1, first - 1):
                 first = end + 1
-            if 0 < start - last - 1 <= BRIDGE_LINES:
+            if 0 < start - last - 1 <= BRIDGE_LINES and self._is_short(last + 1, start - 1):
                 last = start - 1
         return first, last
+
+    def _is_short(self, first: int, last: int) -> bool:
+        """Return whether lines take little more room than a marker in place of them."""
+        return sum(line.length for line in self._source.lines(first, last)) <= BRIDGE_BYTES
 
     def _touches(self, first: int, last: int) -> bool:
         return any(end == first - 1 or start == last + 1 for start, end in self.blocks)
