@@ -68,6 +68,8 @@ STEMS = (
     b"exception",
     b"panic",
     b"traceback",
+    b"bug: ",
+    b"oops: ",
     b"fatal",
     b"assert",
     b"exit",
@@ -103,6 +105,8 @@ STEMS = (
     b"wants ",
     b"found ",  # no such thing found for; found 0 of
     b"deadline",
+    b"too many ",
+    b"limit",
     b"quota",
     b"terminated",
     b"e       ",  # pytest's mark before the text of an assertion
@@ -126,6 +130,7 @@ CLASSES = (
         ("assertion failed", r"\bassertion failed\b"),
         ("panicked at", r"\bpanicked at\b"),
         ("panic: ", r"^panic: "),
+        ("BUG: |Oops: |Kernel panic", r"^(?:\[[ \d.]+\] )?(?:BUG: |(?:Internal error: )?Oops: |Kernel panic)"),
         ("undefined reference", r"\bundefined reference\b"),
     ),
     _class(
@@ -196,6 +201,11 @@ CLASSES = (
             "requested |required |needs |wants ",
             r"\b(?:requested|required|needs|wants) (?:(?!\b(?:requested|required|needs|wants) ).)*\bbut\b",
         ),
+        (
+            "too many |toomany|limit",
+            r"\btoo ?many (?:requests|open files|connections|levels|retries)\b"
+            r"|\b(?:reached|hit|exceed(?:ed|s)?) (?:your|the|its|an?)\b[^.]{0,40}\blimit\b|\blimit (?:was )?exceeded\b",
+        ),
         ("went wrong|out of memory|corrupt", r"\bwent wrong\b|\bout of memory\b|\bcorrupt(?:ed|ion)?\b"),
         ("expected", r"\bexpected\b(?:(?!\bexpected\b).)*\b(?:got|but|found|actual|received)\b"),
         ("expected|actual|received", r"^\s*(?:expected|actual|received)\b.*:"),
@@ -213,6 +223,7 @@ _NONE_OF_THEM = re.compile(
     r"|\b(?:error|failure) (?:summary|count|rate)\b"
     r"|\berrors?\b[^:=]{0,30}[:=](?:[^:=]{0,30}=)?\s*[-+]?\d+\.\d*(?:e[-+]?\d+)?\.?(?=\s*(?:[,;|)\]]|$))"
     r"|\bnumber of [^:=]{0,40}[:=]\s*0(?![\w.%])|\bexception (?:trapping|handling|handler)\b"
+    r"|\bthe above exception(?:, another exception occurred| was the direct cause of the following exception)"
     r"|\becho [^;|&]{0,200};",  # of a script that is shown
     re.IGNORECASE,
 )
@@ -220,6 +231,7 @@ _FRAME = re.compile(
     r"^\s*(?:at\s+\S.*[:(]"
     r"|#\d+\s+(?:0x[0-9a-f]+ |\{main\}|\[internal |\S+ ?\()"  # from gdb, sanitizers, PHP, Dart
     r"|\d+:\s+(?:0x[0-9a-f]+ |<.*::|[\w$]+::)"  # from Rust
+    r"|\d+# .*\b(?:in|at) /"  # from Boost
     r"|File \""
     r"|\.\.\. \d+ (?:more|common frames)"
     r"|from \S+:\d+:in "  # from Ruby

@@ -87,6 +87,7 @@ _DETAIL = re.compile(
     r"|(?:expected|actual|received|got|left|right|diff|stdout|stderr|output|where)\b)",
     re.IGNORECASE,
 )
+_SERVICE = re.compile(r"[A-Za-z][\w.-]{0,39} {0,40}\| ")  # of docker compose, in a log that has other lines, too
 _OPENS = re.compile(r":\s*[|>][-+]?$")
 _LIBRARY = re.compile(
     r"\b(?:javax?|jdk|sun|com\.sun|kotlin|scala|groovy|org\.(?:junit|gradle|apache|testng|mockito|hamcrest|assertj))\."
@@ -275,7 +276,7 @@ def _of_line(hit: FailureHit, source: Source, judge: Judge) -> Layers:
     """Return the layers of the line alone, with its header if it has one, and of the block below it."""
     header = header_of(hit, source, judge)
     own = [header, hit.line] if header else [hit.line]
-    texts = _texts(source, judge, hit.line, hit.line + PARAGRAPH_LINES)
+    texts = _by_one_writer(_texts(source, judge, hit.line, hit.line + PARAGRAPH_LINES), 0)
     below = [hit.line + at for at in _below(texts, 0)]
     return tuple(spans_of_lines(lines) for lines in ((own, [*own, *below]) if below else (own,)))
 
@@ -381,8 +382,8 @@ def _block_length(texts: Sequence[str], block: BlockRule) -> int:
 def _of_region(hit: FailureHit, source: Source, judge: Judge) -> Layers:
     """Return the layers of a line and its continuation; then its paragraph, if it says much; then lines around it."""
     first = max(1, hit.line - CONTEXT_LINES)
-    texts = _texts(source, judge, first, hit.line + PARAGRAPH_LINES)
     at = hit.line - first
+    texts = _by_one_writer(_texts(source, judge, first, hit.line + PARAGRAPH_LINES), at)
     count = source.line_count
     before = _place_before(texts, at) or (_heading_before(texts, at) if hit.verdict.rank == EXCEPTION else ())
     core = spans_of_lines(first + one for one in (*before, at, *_details(texts, at)))
@@ -440,6 +441,12 @@ def _details(texts: Sequence[str], at: int) -> list[int]:
 
 def _continues(text: str, depth: int) -> bool:
     return bool(text.strip()) and (indent_of(text) > depth or bool(_DETAIL.match(text)))
+
+
+def _by_one_writer(texts: list[str], at: int) -> list[str]:
+    """Return lines without the name of a service before them that one of them has, so that their indents compare."""
+    named = _SERVICE.match(texts[at])
+    return [text.removeprefix(named[0]) for text in texts] if named else texts
 
 
 def _texts(source: Source, judge: Judge, first: int, last: int) -> list[str]:

@@ -36,7 +36,7 @@ STEP_END = 1.0  # the same for the layers above the end of a failed step
 NEW_KIND = 0.3  # place of the first block that says another thing, before the names of others
 KIND_BLOCKS, FEW_KINDS = 48, 2  # blocks that are compared, and most of them that come so early
 AGAIN = 6.0  # how far down the order a failure waits whose lines are all shown already
-BRIDGE_LINES, BRIDGE_BYTES = 2, 80  # a shorter gap is filled, since its marker would take nearly as much room
+BRIDGE_LINES, BRIDGE_BYTES = 2, 128  # a shorter gap is filled, since its marker would take nearly as much room
 
 
 LONG_TEXT = 30  # characters of a line that says the same only about the same

@@ -102,3 +102,39 @@ def test_text_that_a_line_of_a_failed_test_opens_is_shown_with_it() -> None:
     others = [f"not ok {at} - opens {at}" for at in range(92, 140)]
     shown = _view(["TAP version 13", *noise, *said, *noise, *others], "node --test --test-reporter=tap")
     assert "    15 !== 16" in shown
+
+
+def _traceback(name: str, said: str) -> list[str]:
+    frames = []
+    for at in range(7):
+        frames += [f'  File "/srv/harness/{name}/stage_{at}.py", line {at + 10}, in stage_{at}']
+        frames += [f"    return run_stage_{at + 1}(harness, participants, settings, timeout={at})"]
+    return ["Traceback (most recent call last):", *frames, said]
+
+
+def test_service_that_failed_is_shown_beside_the_stacks_of_the_harness_that_ran_it() -> None:
+    harness = [
+        *_traceback("compose", "subprocess.CalledProcessError: Command 'compose up' returned non-zero exit status 1."),
+        *("", "During handling of the above exception, another exception occurred:", ""),
+        *_traceback("report", "harness.RunFailed: the run of a system test failed"),
+        "##[error]Process completed with exit code 1.",
+    ]
+    services = [f"service-{at} | pulled layer {at}" for at in range(300)]
+    reasons = [f"Service 'solver-{at}' failed to build: {'x' * 120} {at}" for at in range(3)]
+    shown = _view(["$ python harness.py --all", *services, *reasons, *harness], "(CI job)")
+    assert all(f"Service 'solver-{at}' failed" in shown for at in range(3))
+    assert "CalledProcessError: Command" in shown
+    assert "harness.RunFailed" in shown
+
+
+def test_details_of_a_failure_of_one_service_are_shown_in_a_log_that_has_other_lines() -> None:
+    lines = [f"step {at} of the plan is done, and took {at} ms" for at in range(900)]
+    for at in range(5):
+        lines[at * 100 : at * 100] = [
+            f"adapter-{at}          | ASSERTION FAILED",
+            f"adapter-{at}          |   Location: bool get(const string&) const",
+            f"adapter-{at}          |   Rank:     {at}",
+            f"adapter-{at}          |   Expression: drawer_{at} != till.end()",
+        ]
+    shown = _view(lines, "./plan")
+    assert all(f"Expression: drawer_{at} != till.end()" in shown for at in range(5))
