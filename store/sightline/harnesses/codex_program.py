@@ -30,7 +30,7 @@ _DONE = re.compile(r"\AScript (?:completed|failed)\b[^\n]*\nWall time[^\n]*\nOut
 _STATED = re.compile(
     r"\n?\b(?P<what>exit(?:[ _]?code)?|code|session(?:[ _]?id)?)\s*[=:]\s*(?P<value>[\w-]{1,20})\s*\Z", re.I
 )
-_TITLE = re.compile(r"\A-{2,}[^\n]{0,60}-{2,}(?:\n|\Z)")
+_TITLE = re.compile(r"\A--[^\n]{0,120}--(?:\n|\Z)")
 _PART = re.compile(r"\.output\s*(?:\?\.|\.|\[)(?!length\b|trim\w*\()")
 _NUMBER = re.compile(r"-?\d{1,10}")
 
