@@ -239,7 +239,7 @@ def how_it_ended(buffer: Buffer) -> str:
         return f"ended with exit {buffer.exit_code}" + (f" ({buffer.exit_meaning})" if buffer.exit_meaning else "")
     if buffer.state == "interrupted":
         return "was interrupted"
-    return TOOL_FAILED if buffer.kind != "cmd" else "ended with an exit code that is not known"
+    return TOOL_FAILED if buffer.kind != "cmd" or TOOL_FAILED in buffer.note else "ended with an exit code that is not known"
 
 
 def ref_of(buffer: Buffer) -> str:

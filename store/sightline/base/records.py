@@ -330,6 +330,8 @@ class Buffer(NamedTuple):
     @property
     def failed(self) -> bool:
         """Whether it ended badly; an exit code that is an answer is no failure."""
+        if self.kind == "cmd" and TOOL_FAILED in self.note:
+            return True  # its harness gave no exit code
         return self.state == "interrupted" or self.timed_out or (bool(self.exit_code) and not self.answer)
 
     @property

@@ -9,7 +9,8 @@ This is how version 0.169.0 was seen to write them. A line is ``{"timestamp", "t
   first, with their times or all with the time of the copying. They count for the session that made them.
 - ``response_item``: ``function_call {name, namespace?, arguments (JSON), call_id}``, ``custom_tool_call {name, input,
   call_id}``, ``local_shell_call {action: {command, working_directory}, call_id}``, and their ``…_output {call_id,
-  output}``: a text, or blocks, as the model saw it.
+  output}``: a text, or blocks, as the model saw it. Before 0.72 the text was JSON, ``{output, metadata: {exit_code}}``,
+  whose output is taken for what was shown; a command that the sandbox or Codex refused had a message alone.
 - ``response_item`` ``message {role, content: [{type: output_text, text}]}``: what the agent said.
 - ``compacted {message}``: the context was replaced by this summary and the person's own messages.
 - ``event_msg``: ``thread_rolled_back {num_turns}``: the last turns went from it; their calls are not named.
@@ -28,6 +29,7 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 
+from sightline.base.records import TOOL_FAILED, joined_notes
 from sightline.harnesses.codex import HARNESS
 from sightline.harnesses.codex_program import PATCHES, RUNS, ProgramResult, calls_in, results_in
 from sightline.harnesses.codex_usage import UsageReader
@@ -70,6 +72,7 @@ from sightline.log.session_events import (
     SessionSubject,
     subject_of,
 )
+from sightline.shell_words.answers import Wrote, answer_of
 
 TURN = b'"type":"turn_context"'
 """Bytes in the line that begins a turn."""
@@ -84,6 +87,10 @@ _SHELLS = ("exec_command", "shell", "shell_command", "container.exec", "local_sh
 _EXIT = re.compile(r"(?m)^(?:Process exited with code|Exit code:) (-?\d{1,10})$")
 _INNER_HEAD = re.compile(r"Exit code: (-?\d{1,10})\nWall time: [^\n]*\nOutput:\n")  # apply_patch, run as a command
 _RUNNING = re.compile(r"(?m)^Process running with session ID (\d+)$")
+_IN_SANDBOX = re.compile(r"failed in sandbox \w+ with execution error: [^\n]*?exit code: (-?\d{1,10}), stdout: ")
+_REFUSED = re.compile(r"failed in sandbox\b:?|error: |execution error: |apply_patch verification failed")
+"""What Codex says in the place of a result, of a command that failed without an exit code being told."""
+
 _BODY = re.compile(r"(?m)^Output:\n")
 _CUT_HEAD = re.compile(r"(?:Warning: truncated output[^\n]*\n)?(?:Total output lines: \d+\n\n)?")
 _CUT_INSIDE = re.compile(
@@ -167,6 +174,7 @@ class _Asked(NamedTuple):
     answered: float = 0.0
     line: int = 0
     ended: float = 0.0
+    code: int | None = None
 
 
 class _Program(NamedTuple):
@@ -366,10 +374,11 @@ class Parser:
         elif payload.get("type") in _OUTPUTS:
             self._answered.add(call)
             asked = self._asked.pop(call, None) or self._new("tool", None, "", self._session.cwd)
-            asked = asked._replace(output=_output(payload.get("output")), answered=self._time, line=line)
+            output, code = _output(payload.get("output"))
+            asked = asked._replace(output=output, code=code, answered=self._time, line=line)
             number = str(dict_of(asked.arguments).get("session_id")) if asked.tool == _ASKS_MORE else ""
             of = self._running.get(number, "")
-            goes_on = _RUNNING.search(_head("\n".join(shown_of(asked.output)))) if asked.command else None
+            goes_on = asked.command and code is None and _RUNNING.search(_head("\n".join(shown_of(asked.output))))
             if goes_on and not asked.whole:
                 self._asked[call], self._running[goes_on[1]] = asked, call
             elif of in self._asked:
@@ -538,6 +547,9 @@ class Parser:
             parts=(),
         )
         text = "\n".join(shown)
+        if asked.command and asked.code is not None and not asked.whole:
+            return _with_rest(made._replace(exit_code=asked.code, note="merged"), left_of(text))
+        made = made._replace(failed=bool(asked.code))
         if asked.command:
             return _ran(made, asked.whole, [text, *later])
         content = dict_of(asked.whole.get("result")).get("content")
@@ -566,7 +578,10 @@ def _ran(call: ToolCall, whole: dict[str, Any], results: Sequence[str]) -> ToolC
     partial, gaps = HARNESS.cut if left.is_cut else "", left.gaps
     if _RUNNING.search(_head(results[-1])):
         partial, gaps = _NO_END, (*gaps, *parted([left.text, ""], [(None, "")], "out").gaps)
-    return call._replace(parts=text_part(left.text), exit_code=code, partial=partial, note="merged", gaps=gaps)
+    refused = code is None and _REFUSED.match(results[-1])
+    is_answer = refused and results[-1].strip() == refused[0] and answer_of(call.command, Wrote())
+    note = joined_notes("merged", TOOL_FAILED if refused and not is_answer else "")
+    return call._replace(parts=text_part(left.text), exit_code=code, partial=partial, note=note, gaps=gaps)
 
 
 def _shown_by_program(call: ToolCall, result: ProgramResult | None) -> ToolCall:
@@ -579,15 +594,19 @@ def _shown_by_program(call: ToolCall, result: ProgramResult | None) -> ToolCall:
     return call._replace(partial=partial, gaps=left.gaps)
 
 
+def _with_rest(call: ToolCall, left: KeptText) -> ToolCall:
+    return call._replace(parts=text_part(left.text), partial=HARNESS.cut if left.is_cut else "", gaps=left.gaps)
+
+
 def _result(shown: str) -> tuple[KeptText, int | None]:
     """Return what is left of a command's output in one of its results, and the exit code that this states."""
-    out, code = _from_json(shown)
-    if code is None:
-        body, ended = _BODY.search(shown), _EXIT.search(_head(shown))
-        out = shown[body.end() :] if body else shown
-        if not ended and (ended := _INNER_HEAD.match(out)):
-            out = out[ended.end() :]
-        code = int(ended[1]) if ended else None
+    if refused := _IN_SANDBOX.match(shown):
+        return KeptText(shown), int(refused[1])
+    body, ended = _BODY.search(shown), _EXIT.search(_head(shown))
+    out = shown[body.end() :] if body else shown
+    if not ended and (ended := _INNER_HEAD.match(out)):
+        out = out[ended.end() :]
+    code = int(ended[1]) if ended else None
     return left_of(out), code
 
 
@@ -606,22 +625,22 @@ def _head(shown: str) -> str:
     return shown[: body.start()] if body else shown
 
 
-def _from_json(shown: str) -> tuple[str, int | None]:
-    """Return output and exit code of a result in the form of 2025: ``{"output", "metadata": {"exit_code"}}``."""
-    if shown.startswith("{"):
+def _output(output: Any) -> tuple[Any, int | None]:
+    """Return what was shown, a text or a list of blocks, and the exit code that the form of 2025 has beside it.
+
+    Some versions put the blocks into an object.
+    """
+    if isinstance(output, dict):
+        return output.get("content", output), None
+    if isinstance(output, str) and output.startswith("{"):
         try:
-            result = dict_of(loads(shown))
+            result = dict_of(loads(output))
         except ValueError:
-            return "", None
+            return output, None
         code = dict_of(result.get("metadata")).get("exit_code")
-        if isinstance(code, int):
-            return text_of(result.get("output")), code
-    return "", None
-
-
-def _output(output: Any) -> Any:
-    """Return what was shown, a text or a list of blocks, which some versions put into an object."""
-    return output.get("content", output) if isinstance(output, dict) else output
+        if isinstance(code, int) and isinstance(result.get("output"), str):
+            return result["output"], code
+    return output, None
 
 
 def _line(words: list[str]) -> str:

@@ -34,6 +34,7 @@ _SILENT_DOWNLOADS = {
     "wget": r"-[A-Za-z]*q\S*|-nv|--quiet",
 }
 _FILTERS = frozenset(("head", "tail", "cat", "sort", "uniq", "wc", "cut", "tr"))
+_READERS = frozenset(("sed", "cat", "nl", "bat", "ls")) | _FILTERS
 _LOOKING = re.compile(
     r"(?:get|test|resolve|select|where|sort|format|measure|out|foreach|group|convertto)-\w+|gcm|gci|gi|gc"
 )
@@ -81,6 +82,9 @@ def _of_list(command: str, pipelines: tuple[Pipeline, ...], wrote: Wrote, depth:
     never fails so, as in ``grep -q x file && grep y other | head``.
     """
     at = len(pipelines) - 1
+    if not (wrote.out or wrote.err):  # so that what shows something behind ``&&`` has not run
+        while at and pipelines[at].joined == "&&" and _program(pipelines[at]) in _READERS:
+            at -= 1
     while at and pipelines[at].joined == "&&" and _ends_with_0(pipelines[at], command):
         at -= 1
     answer = _of_pipeline(command, pipelines[at], wrote, depth)

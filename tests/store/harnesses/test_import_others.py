@@ -5,11 +5,13 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from sightline.audit.buffer_failures import failures_of
 from sightline.base.sha256 import sha256_hex
 from sightline.log.session_history import events_of
 from sightline.store import Store
-from tests.store.harnesses.past_kit import Import, buffers, read, views, write_lines
+from tests.store.harnesses.past_kit import Import, Rollout, buffers, read, views, write_lines
 
 
 def _json(path: Path, document: Any) -> Path:
@@ -240,7 +242,33 @@ def test_an_older_rollout_of_codex(store: Store, imported: Import, tmp_path: Pat
     (buffer,) = buffers(store)
     assert (buffer.command, buffer.cwd, buffer.exit_code) == ("make test", "/repo/sub", 7)
     assert read(store, buffer) == b"ok\n"
-    assert [text for _, text in views(store)] == [shown]
+    ((view, text),) = views(store)
+    assert (text, [(one.first, one.last) for one in (*view.shown, *view.matched)]) == ("ok\n", [(1, 1)])
+
+
+@pytest.mark.parametrize(
+    ("shown", "code"),
+    [
+        ("failed in sandbox LinuxSeccomp with execution error: sandbox denied exec error, exit code: 2, stdout: , x", 2),
+        ("failed in sandbox: sandbox error: command was killed by a signal", None),
+        ("error: Failed to find expected lines in /repo/a.py:\nx = 1", None),
+    ],
+)
+def test_a_command_that_codex_or_its_sandbox_refused_has_failed(
+    shown: str, code: int | None, store: Store, imported: Import, tmp_path: Path
+) -> None:
+    rollout = Rollout("0199aaaa-0000-7000-8000-000000000002").call("c", "shell", {"command": ["x"]}, shown)
+    imported(rollout.write(tmp_path))
+    (buffer,) = buffers(store)
+    assert (buffer.failed, buffer.exit_code) == (True, code)
+
+
+def test_a_search_that_found_nothing_in_a_sandbox_has_not_failed(
+    store: Store, imported: Import, tmp_path: Path
+) -> None:
+    rollout = Rollout("0199aaaa-0000-7000-8000-000000000003")
+    imported(rollout.call("c", "shell", {"command": ["grep", "x", "a"]}, "failed in sandbox: ").write(tmp_path))
+    assert [one.failed for one in buffers(store)] == [False]
 
 
 def test_an_older_chat_of_gemini_s(store: Store, imported: Import, tmp_path: Path) -> None:

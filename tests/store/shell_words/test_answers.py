@@ -16,6 +16,7 @@ from sightline.shell_words.exit_codes import meaning_of
         ("npm test | grep FAIL", "no match"),
         ("! grep x file", "no match"),
         ("grep -q x file && echo found", "no match"),
+        ("rg -n x file && sed -n 1,9p file && cat other", "no match"),
         ("for f in a b; do grep x $f; done", "no match"),
         ("bash -c 'grep x file'", "no match"),
         ("sudo timeout 5 pgrep -f server", "no match"),

@@ -89,6 +89,10 @@ _TRIED_AGAIN = re.compile(
 _SHELL_SAYS = re.compile(r"^(?:\S*/)?(?:(?:ba|da|k|z|c)?sh|\(eval\))(?:\[\d+\])?:(?: |\w*(?:(?<=\d)|:\d+): )")
 
 
+_SHELL_WARNS = re.compile(r"^(?:\S*/)?(?:ba|da|k|z)?sh: (?:line \d+: )?warning: ")
+"""A warning of a shell, as of a here-document that the end of the file ends, or of a locale: its command went on."""
+
+
 class Judgement(NamedTuple):
     """The way in which an output is judged.
 
@@ -146,6 +150,8 @@ class Judgement(NamedTuple):
             text: the line, cleaned and without a log's prefix.
             says_failed: returns whether a tool's counts say that something failed.
         """
+        if _SHELL_WARNS.match(text):
+            return False
         if self.of_log:
             return is_error_entry(text)
         if self.why_not:
