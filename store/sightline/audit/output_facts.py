@@ -26,7 +26,7 @@ from sightline.base.refs import format_ref
 from sightline.light.named_tuple import NamedTuple
 from sightline.store import Reading
 
-_VERSION = "verdict/5"  # raise the number when the same output would be judged differently
+_VERSION = "verdict/6"  # raise the number when the same output would be judged differently
 
 RAN, FAILED, UNSEEN, LEAST, CUT, UNTOLD, LOST, ALTERED = (1 << bit for bit in range(8))
 PARTIAL, INCOMPLETE, UNJUDGED, UNSEALED, GONE, UNOPENED, UNSURE, EXPIRED, AGAIN, LARGE, UNANSWERED, REMOVED = (
@@ -239,7 +239,11 @@ def how_it_ended(buffer: Buffer) -> str:
         return f"ended with exit {buffer.exit_code}" + (f" ({buffer.exit_meaning})" if buffer.exit_meaning else "")
     if buffer.state == "interrupted":
         return "was interrupted"
-    return TOOL_FAILED if buffer.kind != "cmd" or TOOL_FAILED in buffer.note else "ended with an exit code that is not known"
+    return (
+        TOOL_FAILED
+        if buffer.kind != "cmd" or TOOL_FAILED in buffer.note
+        else "ended with an exit code that is not known"
+    )
 
 
 def ref_of(buffer: Buffer) -> str:

@@ -249,7 +249,10 @@ def test_an_older_rollout_of_codex(store: Store, imported: Import, tmp_path: Pat
 @pytest.mark.parametrize(
     ("shown", "code"),
     [
-        ("failed in sandbox LinuxSeccomp with execution error: sandbox denied exec error, exit code: 2, stdout: , x", 2),
+        (
+            "failed in sandbox LinuxSeccomp with execution error: sandbox denied exec error, exit code: 2, stdout: , x",
+            2,
+        ),
         ("failed in sandbox: sandbox error: command was killed by a signal", None),
         ("error: Failed to find expected lines in /repo/a.py:\nx = 1", None),
     ],
