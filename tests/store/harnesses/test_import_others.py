@@ -250,7 +250,7 @@ def test_an_older_rollout_of_codex(store: Store, imported: Import, tmp_path: Pat
     ("shown", "code"),
     [
         (
-            "failed in sandbox LinuxSeccomp with execution error: sandbox denied exec error, exit code: 2, stdout: , x",
+            "failed in sandbox LinuxSeccomp with execution error: denied, exit code: 2, stdout: , x",
             2,
         ),
         ("failed in sandbox: sandbox error: command was killed by a signal", None),

@@ -26,7 +26,7 @@ from sightline.shape.failure.judge import (
     judged_part,
     name_and_place,
 )
-from sightline.shape.failure.judgement import EVERYTHING, Judgement, judgement_for
+from sightline.shape.failure.judgement import EVERYTHING, Judgement, is_shell_warning, judgement_for
 from sightline.shape.failure.layers import header_of
 from sightline.shape.failure.picker import Picker
 from sightline.shape.failure.prefilter import NUMBERS
@@ -222,6 +222,8 @@ class Examination:
 
     def counts(self, verdict: LineVerdict, data: bytes) -> bool:
         """Return whether a raw line that looks like a failure is one, given how its command ended."""
+        if b"sh: " in data and is_shell_warning(self.judge.text(data)):
+            return False
         if self._scope.all_counts or self._scope.why_not:
             return not self._scope.why_not
         key = judged_part(data).translate(NUMBERS)

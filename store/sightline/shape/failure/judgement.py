@@ -90,7 +90,6 @@ _SHELL_SAYS = re.compile(r"^(?:\S*/)?(?:(?:ba|da|k|z|c)?sh|\(eval\))(?:\[\d+\])?
 
 
 _SHELL_WARNS = re.compile(r"^(?:\S*/)?(?:ba|da|k|z)?sh: (?:line \d+: )?warning: ")
-"""A warning of a shell, as of a here-document that the end of the file ends, or of a locale: its command went on."""
 
 
 class Judgement(NamedTuple):
@@ -150,8 +149,6 @@ class Judgement(NamedTuple):
             text: the line, cleaned and without a log's prefix.
             says_failed: returns whether a tool's counts say that something failed.
         """
-        if _SHELL_WARNS.match(text):
-            return False
         if self.of_log:
             return is_error_entry(text)
         if self.why_not:
@@ -188,6 +185,11 @@ class Judgement(NamedTuple):
 
 EVERYTHING = Judgement(failed=True)
 """For a failed command: everything that looks like a failure is one."""
+
+
+def is_shell_warning(text: str) -> bool:
+    """Return whether a line is a warning of a shell, as of a locale, whose command went on."""
+    return bool(_SHELL_WARNS.match(text))
 
 
 def is_tried_again(text: str) -> bool:
