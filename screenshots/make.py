@@ -307,7 +307,7 @@ def main() -> int:
             for buffer in store.index.running():
                 store.index.put_buffer(buffer._replace(cwd=PROJECT))
             asyncio.run(picture(store, "inspector", "j"))
-            asyncio.run(picture(store, "diff", "i", "n", compared=(BEFORE, AFTER)))
+            asyncio.run(picture(store, "diff", "W", "n", compared=(BEFORE, AFTER)))
             asyncio.run(picture(store, "query", "j", ":", *"grep -n ok @cmd_a1b2c3.err | head", "enter"))
             asyncio.run(picture(store, "json", "/", *"items", "enter", "J", "j", "enter", "j"))
             asyncio.run(picture(store, "inspector-light", "C"))

@@ -81,7 +81,7 @@ def test_where_it_is_narrow_they_stand_under_each_other(store: Store, pair: tupl
     async def body() -> None:
         async with compared(store, *pair, NARROW) as pilot:
             assert rows(pilot)[3:7] == ["4 4 line 4", "5 - line 5", "5 + LINE 5", "6 6 line 6"]
-            await press(pilot, "u")
+            await press(pilot, "vertical_line")
             assert rows(pilot)[4] == "5 - line 5 │ 5 + LINE 5"
             await pilot.resize_terminal(60, 24)  # what was chosen stays
             await rest(pilot)
@@ -107,14 +107,14 @@ def test_what_is_not_looked_at_is_told(store: Store) -> None:
     async def body() -> None:
         async with compared(store, left, right) as pilot:
             assert "-3 +3" in header(pilot)[0]
-            await press(pilot, "i")
+            await press(pilot, "W")
             assert "without volatile tokens" in header(pilot)[0]
             assert "-2 +2" in header(pilot)[0]
             assert rows(pilot)[0] == "1 took 12 ms │ 1 took 3.4s"  # the originals
             await press(pilot, "w")
             assert "without whitespace and volatile tokens" in header(pilot)[0]
             assert "-1 +1" in header(pilot)[0]
-            await press(pilot, "i", "w")
+            await press(pilot, "W", "w")
             assert "without" not in header(pilot)[0]
 
     run(body)
@@ -128,9 +128,9 @@ def test_that_nothing_differs_is_said(store: Store) -> None:
             assert notice(pilot) == "No differences Line for line the same."
         async with compared(store, left, right) as pilot:
             assert notice(pilot) == ""
-            await press(pilot, "i")
+            await press(pilot, "W")
             assert notice(pilot) == "No differences They differ at most in volatile tokens."
-            await press(pilot, "i", "n", "j")
+            await press(pilot, "W", "n", "j")
             assert rows(pilot) == ["1 - x 1 │ 1 + x 2"]
 
     run(body)
@@ -329,7 +329,7 @@ def test_a_comparison_can_be_stopped(
             await press(pilot, "R")
             assert "-1 +2" in header(pilot)[0]
             monkeypatch.setattr(comparing, "compare", endless)
-            await pilot.press("i")
+            await pilot.press("W")
             await until(pilot, lambda: "comparing" in header(pilot)[0])
             await press(pilot, "escape")
             assert "without" not in header(pilot)[0]  # what stands there is still the old one
@@ -388,3 +388,8 @@ def test_its_keys_are_told(store: Store, pair: tuple[Buffer, Buffer]) -> None:
             assert len(pilot.app.screen_stack) == 1
 
     run(body)
+
+
+def test_no_key_of_the_diff_has_another_meaning_on_the_main_screen() -> None:
+    keys = {key for binding in DiffScreen.BINDINGS for key in binding.key.split(",")}
+    assert not keys & {"u", "i", "enter"}

@@ -50,7 +50,7 @@ def shown(compare: Compare, store: Store, size: tuple[int, int], *keys: str) -> 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)], ids=["small", "medium", "large"])
 def test_diff(snap_compare: Compare, runs: Store, size: tuple[int, int]) -> None:
-    assert shown(snap_compare, runs, size, "i", "n")
+    assert shown(snap_compare, runs, size, "W", "n")
 
 
 def test_diff_light(snap_compare: Compare, runs: Store) -> None:

@@ -441,6 +441,12 @@ class BufferList(RowTable):
         today = day_of(self._clock())
         return day_of(used(here)) >= today > day_of(used(below))
 
+    def _agent(self, session: str) -> str:
+        """The harness of a session; of one that was shown nothing yet, the known harness that its name begins with."""
+        if agent := self._agents.get(session):
+            return agent
+        return next((known for known in self._agents.values() if session.startswith(f"{known}-")), "")
+
     def _parts(self, at: int, line: int, width: int) -> list[StripPart]:
         if heading := self.rows.heading(at):
             return [] if line else group_parts(heading, self.rows.record(heading.first), width, self._titles)
@@ -460,7 +466,7 @@ class BufferList(RowTable):
             part=self._seen_of_part(buffer.name),
             is_part=bool(self.rows.whole(at)),
             called=self._titles.get(buffer.session, ""),
-            agent=self._agents.get(buffer.session, ""),
+            agent=self._agent(buffer.session),
             times=self.rows.times_run(at),
             is_deleted=buffer.name in self._deleted,
             line=line + 1 if self.row_lines > 1 else 0,

@@ -133,9 +133,9 @@ class DiffScreen(SearchScreen):
     BINDINGS: ClassVar[list[BindingType]] = named(
         "diff",
         [
-            Binding("u", "switch_layout", "Layout"),
+            Binding("vertical_line", "switch_layout", "Layout", key_display="|"),
             Binding("w", "ignore('whitespace')", "Whitespace"),
-            Binding("i", "ignore('volatile')", "Volatile"),
+            Binding("W", "ignore('volatile')", "Volatile"),
             Binding("s", "next_stream", "All streams, or one", show=False),
             Binding("R", "compare", "Compare again", show=False),
             Binding("escape", "stop", "Stop, or back", show=False),
