@@ -41,15 +41,19 @@ _EXPRESSION = re.compile(rb"\A(?:[$@%/~]|\./)|\$[{(]|\{\{|%[(s]|<|\.\.\.|\*\*\*|
 
 def looks_random(value: bytes) -> bool:
     """Return whether a value mixes letters and digits as chance does, and as names, words, paths and dates do not."""
-    if _FORMS.fullmatch(value):
-        return True
+    return _is_mixed(value) or _FORMS.fullmatch(value) is not None
+
+
+def _is_mixed(value: bytes) -> bool:
+    """Return whether letters, digits and signs change as in no word, path or number."""
     kinds = value[:_LOOKED_AT].translate(_KINDS)
-    size, digits = len(kinds), kinds.count(b"d")
-    count = kinds.count
+    size, count = len(kinds), kinds.count
+    if b"d" not in kinds:
+        return (
+            size >= _LEAST_LETTERS and value.isalpha() and _rare_pairs(value[:_LOOKED_AT].lower()) >= _LEAST_RARE * size
+        )
     changes = count(b"ld") + count(b"dl") + count(b"lu") + count(b"ul") + count(b"ud") + count(b"du")
-    if not digits and size >= _LEAST_LETTERS and value.isalpha():
-        return _rare_pairs(value[:_LOOKED_AT].lower()) >= _LEAST_RARE * size
-    if not digits or len(set(value)) < _LEAST_DIFFERENT or (size < _SHORT_NUMBER and _NUMBER in kinds):
+    if len(set(value)) < _LEAST_DIFFERENT or (size < _SHORT_NUMBER and _NUMBER in kinds):
         return False
     mixes = changes >= (_LEAST_LONG_CHANGES if size >= _LONG else _LEAST_CHANGES) * size and _WORD not in kinds
     if not mixes and changes + _rare_pairs(value[:_LOOKED_AT].lower()) < _LEAST_JUMPS * size:
