@@ -1,12 +1,12 @@
 """Keeps what is known of each session: judges those whose log, or a helper's, has changed, and reads what is kept."""
 
 import os
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
 from sightline.audit.kept_facts import families
 from sightline.base.errors import SightlineError
-from sightline.base.records import Session
 from sightline.light.json_text import dumps, loads
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import TYPE_CHECKING
@@ -52,9 +52,29 @@ class KeptSessions:
 
     def judge(self, name: str) -> JudgedSession:
         """Judge a session by its log, and keep what is found. Raises StoreFailed if it cannot be read."""
-        record = dumps(_judged(self._store, name, self.everyone.get(name), self._entries.get(name, 0)))
-        self._store.index.put_session_verdict(name, self._made_from(name), record)
-        return _session_of(record)
+        return self._judged(name)[0]
+
+    def evidence(self, name: str) -> "SessionEvidence | None":
+        """Return the evidence of a session, judged anew only if it changed; None if only its log is there.
+
+        Its outputs are judged already, which makes what changed in them known. Raises what `judge` raises.
+        """
+        from sightline.audit.evidence.evidence_records import evidence_from
+
+        kept = self._store.index.session_evidence(name, self._made_from(name))
+        return evidence_from(kept) if kept else self._judged(name)[1]
+
+    def _judged(self, name: str) -> "tuple[JudgedSession, SessionEvidence | None]":
+        from sightline.audit.evidence.session_evidence import evidence_of
+
+        session = self.everyone.get(name)
+        made, evidence = JudgedSession(broken=_broken(self._store, name, self._entries.get(name, 0))), None
+        if session is not None:
+            evidence = evidence_of(self._store, session)
+            made = made._replace(alarms=alarms_of(evidence), messages=evidence.messages, not_read=evidence.not_read)
+        written = dumps(evidence, ensure_ascii=False) if evidence else ""
+        self._store.index.put_session_verdict(name, self._made_from(name), dumps(made), written)
+        return made, evidence
 
     def log_bytes(self, names: Iterable[str]) -> int:
         """Return the bytes of some logs together."""
@@ -66,7 +86,8 @@ class KeptSessions:
         return self._related.get((session.harness, session.harness_id), (name,)) if session else (name,)
 
     def _made_from(self, name: str) -> str:
-        return f"{self._rules} {' '.join(f'{one}:{self._sizes.get(one)}' for one in self.family(name))}"
+        zone = " ".join(time.tzname)  # of the times in its words
+        return f"{self._rules} {zone} {' '.join(f'{one}:{self._sizes.get(one)}' for one in self.family(name))}"
 
 
 def log_sizes(store: Reading) -> LogSizes:
@@ -107,16 +128,6 @@ def _rules_of_sessions(store: Reading) -> str:
     from sightline.audit.evidence.session_evidence import alarm_rules  # 25 ms, which outputs do not wait for
 
     return alarm_rules(store)
-
-
-def _judged(store: Reading, name: str, session: Session | None, last: int) -> JudgedSession:
-    from sightline.audit.evidence.session_evidence import evidence_of
-
-    made = JudgedSession(broken=_broken(store, name, last))
-    if session is None:
-        return made
-    evidence = evidence_of(store, session)
-    return made._replace(alarms=alarms_of(evidence), messages=evidence.messages, not_read=evidence.not_read)
 
 
 def _session_of(record: str) -> JudgedSession:

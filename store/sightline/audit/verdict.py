@@ -10,7 +10,7 @@ Nothing is left out: as long as something is not judged, the verdict says so.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sightline.audit import output_facts
 from sightline.audit.coverage import share_of
@@ -29,11 +29,15 @@ from sightline.audit.project_scope import agents_within, running_in
 from sightline.base.errors import StoreFailed
 from sightline.base.project import ALL
 from sightline.base.project import Scope as Scope
-from sightline.base.records import Buffer, Tally
+from sightline.base.records import Buffer, Session, Tally
 from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import TYPE_CHECKING
 from sightline.log.log_index import catch_up, fill_index
 from sightline.shape.summary import counted
 from sightline.store import Reading, StatedAlarm, Store
+
+if TYPE_CHECKING:
+    from sightline.audit.evidence.evidence_records import SessionEvidence
 
 _MANY = 10_000  # outputs; the files of more are compared with their seals by an audit, or behind a screen
 _LOOK_SECONDS = 0.02  # of a step for that
@@ -294,6 +298,17 @@ def _with_running(known: Verdict, running: Sequence[Buffer]) -> Verdict:
 def verdict_of(store: Reading, scope: Scope = ALL) -> Verdict:
     """Judge whatever is not judged yet in a scope, and return its verdict. Raises what the store raises."""
     return VerdictReader(store, scope).all()
+
+
+def evidence_within(store: Reading, scope: Scope, sessions: Iterable[Session]) -> "list[SessionEvidence]":
+    """Judge whatever is not judged yet in a scope, and return the evidence of some of its sessions.
+
+    Raises what the store raises.
+    """
+    if store.place is None:
+        verdict_of(store, scope)
+    kept = KeptSessions(store, log_sizes(store))
+    return [found for one in sessions if (found := kept.evidence(one.name))]
 
 
 class VerdictReader:

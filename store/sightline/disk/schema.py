@@ -4,7 +4,7 @@ An older version goes on using an index that a newer one has migrated. So a step
 with a default; triggers keep their meaning. Any other change needs a file of another name.
 """
 
-VERSION = 9
+VERSION = 10
 TRIGGERS = 10
 
 CREATE = """
@@ -259,7 +259,10 @@ CREATE TABLE requests (
 """
 """The tokens of requests to models; NULL is not stated. A row without a model was blanked, and keeps its id."""
 
-CREATE += _AUDIT + _LOGS + _EVICTABLE + _PARTIAL + _PROJECT + _SEALS + _VERDICTS + _REQUESTS
+_EVIDENCE = "ALTER TABLE session_verdicts ADD COLUMN evidence TEXT NOT NULL DEFAULT '';\n"
+"""All that is known of a session's claims, which a verdict does not read."""
+
+CREATE += _AUDIT + _LOGS + _EVICTABLE + _PARTIAL + _PROJECT + _SEALS + _VERDICTS + _REQUESTS + _EVIDENCE
 
 _TITLES = """
 ALTER TABLE sessions ADD COLUMN title TEXT NOT NULL DEFAULT '';
@@ -287,5 +290,6 @@ MIGRATIONS = {
     6: _SEALS,
     7: _VERDICTS + _KNOWN_VERDICTS,
     8: _REQUESTS,
+    9: _EVIDENCE,
 }
 """By version N, the script that leads to N + 1."""

@@ -158,17 +158,27 @@ class VerdictRows(LogRows):
         rows = self._db.rows("SELECT session, judged, record FROM session_verdicts")
         return {str(name): (str(judged), str(record)) for name, judged, record in rows}
 
-    def put_session_verdict(self, session: str, judged: str, record: str) -> None:
-        """Keep what was found in a session."""
-        statement = "INSERT OR REPLACE INTO session_verdicts (session, judged, record) VALUES (?, ?, ?)"
+    def session_evidence(self, session: str, judged: str) -> str:
+        """Return the evidence that is kept of a session, if it was made from this; empty for none."""
+        found = self._db.row(
+            "SELECT evidence FROM session_verdicts WHERE session = ? AND judged = ?", (session, judged)
+        )
+        return str(found[0]) if found else ""
+
+    def put_session_verdict(self, session: str, judged: str, record: str, evidence: str) -> None:
+        """Keep what was found in a session, and its evidence."""
+        statement = "INSERT OR REPLACE INTO session_verdicts (session, judged, record, evidence) VALUES (?, ?, ?, ?)"
         if self._copied is not None:  # the copy has no primary key
             self._change("DELETE FROM session_verdicts WHERE session = ?", [(session,)])
-        self._change(statement, [(session, judged, record)])
+        self._change(statement, [(session, judged, record, evidence)])
 
     def forget_session_verdicts(self, naming: str = "") -> None:
         """Forget what was found in sessions: in all, or where it names an output."""
         with suppress(sqlite3.OperationalError):
-            self._db.execute("DELETE FROM session_verdicts WHERE ? = '' OR instr(record, ?)", (naming, naming))
+            self._db.execute(
+                "DELETE FROM session_verdicts WHERE ? = '' OR instr(record, ?) OR instr(evidence, ?)",
+                (naming, naming, naming),
+            )
 
     def forget_verdicts_of(self, sessions: Iterable[str]) -> None:
         """Forget what was found in some sessions."""

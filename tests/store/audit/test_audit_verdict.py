@@ -20,7 +20,9 @@ from sightline.audit import verdict as verdicts
 from sightline.audit.brief import as_data, make_brief
 from sightline.audit.buffer_coverage import first_unseen
 from sightline.audit.buffer_filter import BufferFilter, parsed
+from sightline.audit.evidence import session_evidence
 from sightline.audit.evidence.evidence_records import DOUBTED
+from sightline.audit.evidence.session_evidence import evidence_of
 from sightline.audit.finding_kinds import ALTERED, CUT, KINDS, OVERLOOKED, PARTIAL, UNTOLD
 from sightline.audit.findings import audited
 from sightline.audit.kept_facts import AT_ONCE
@@ -29,7 +31,7 @@ from sightline.audit.overlooked_places import missed_in, number_in, place_at
 from sightline.audit.report.phrases import ending as exit_code_words
 from sightline.audit.report.report import gather
 from sightline.audit.timeline import calls_of
-from sightline.audit.verdict import Verdict, VerdictReader, verdict_of
+from sightline.audit.verdict import Verdict, VerdictReader, evidence_within, verdict_of
 from sightline.base.project import ALL, Project, Scope
 from sightline.base.records import Buffer, Session, Shown
 from sightline.disk.database import Database
@@ -177,6 +179,39 @@ def test_what_is_kept_is_not_computed_anew(store: Store, monkeypatch: pytest.Mon
     monkeypatch.undo()
     monkeypatch.setattr(output_facts, "_VERSION", "verdict/0")
     assert verdict_of(store) == known
+
+
+def test_evidence_reads_what_the_verdict_has_kept(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    show(store, ran(store, command="pytest"), 1, 5, verb="run_command", exit_code=2, request={"command": "pytest"})
+    append_events(store.root, AGENT, [AgentMessage(time.time() + 9, "All 3 tests pass; the build is clean.")])
+    sessions = [one.session for one in list_sessions(store)]
+    fresh = [evidence_of(store, one) for one in sessions]
+    assert fresh[0].claims[0].grounds
+    verdict_of(store)
+    with monkeypatch.context() as patch:
+        patch.setattr(session_evidence, "evidence_of", None)
+        assert evidence_within(store, ALL, sessions) == fresh
+    append_events(store.root, AGENT, [AgentMessage(time.time() + 10, "Lint passes.")])
+    anew = evidence_within(store, ALL, sessions)
+    assert len(anew[0].claims) > len(fresh[0].claims)
+    assert anew == [evidence_of(store, one) for one in sessions]
+    monkeypatch.setattr(session_evidence, "_EVIDENCE", "evidence/0")
+    assert evidence_within(store, ALL, sessions) == anew
+
+
+def test_kept_evidence_goes_with_an_output_that_it_names(store: Store) -> None:
+    buffer = ran(store, command="pytest -k secretword")
+    show(store, buffer, 1, 5, verb="run_command", exit_code=2, request={"command": buffer.command})
+    append_events(store.root, AGENT, [AgentMessage(time.time() + 9, "I ran `pytest -k secretword`, and it passes.")])
+    verdict_of(store)
+    assert buffer.name in str(kept_evidence(store))
+    store.remove(buffer, "removed")
+    assert kept_evidence(store) == []
+
+
+def kept_evidence(store: Store) -> list[tuple[str]]:
+    with closing(sqlite3.connect(store.layout.index)) as index:
+        return index.execute("SELECT evidence FROM session_verdicts").fetchall()
 
 
 def test_filters_read_what_the_verdict_has_kept(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -469,7 +504,7 @@ def do(store: Store, deed: str, what: Any, made: list[Buffer], running: list[Rec
         if deed == "import":
             store.index.place({made[-1].name: 1_000.0 - len(made)})
     elif deed == "claim":
-        append_events(store.root, session_of(what), [AgentMessage(time.time(), "All tests pass.")])
+        append_events(store.root, session_of(what), [AgentMessage(time.time(), "All tests pass; the build is clean.")])
     elif deed == "say":
         append_events(store.root, session_of(what), [AgentMessage(time.time(), FRENCH)])
     elif deed == "judge":
@@ -489,7 +524,8 @@ def do(store: Store, deed: str, what: Any, made: list[Buffer], running: list[Rec
                 path.chmod(0o600)
                 path.write_bytes(path.read_bytes() + b"ERROR: added\n")
         else:
-            more = {"verb": "run_command", "truncated": True, "exit_code": buffer.exit_code} if deed == "cut" else {}
+            ran_it = {"verb": "run_command", "request": {"command": "make"}, "exit_code": buffer.exit_code}
+            more = {**ran_it, "truncated": True} if deed == "cut" else {}
             last = min(rest[1], buffer.lines)
             show(store, buffer, min(1, last), last, session_of(rest[0]), **more)
 
@@ -516,6 +552,8 @@ def assert_same_everywhere(store: Store, scope: Scope) -> Verdict:
     assert chooser.step(1) == verdict
     header = [part.text for part in verdict_parts(VerdictReader(store, scope).all())]
     assert " · ".join(header[: len(verdict.facts) or 1]) == verdict.mark + verdict.words
+    sessions = store.index.sessions()
+    assert evidence_within(store, scope, sessions) == [evidence_of(store, one) for one in sessions]
     return verdict
 
 

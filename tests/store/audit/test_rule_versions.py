@@ -18,7 +18,7 @@ OUTPUTS = ("audit/output_facts.py", "shell_words/*.py", "shape/failure/judgement
 EVIDENCE = ("audit/evidence/*.py", "audit/evidence/*.toml", "audit/claims/*.toml", "shell_words/*.py")
 RECORDED = {
     "verdict/6": "bc5bdaa59aa22c63",
-    "evidence/8": "adcaa9d9bb07e314",
+    "evidence/8": "faa34315dcb16ca8",
 }
 """By the number of rules, the hash of their data and code."""
 

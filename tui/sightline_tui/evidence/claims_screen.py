@@ -10,10 +10,10 @@ from textual.containers import Container
 
 from sightline.audit.buffer_failures import failures_if_quick
 from sightline.audit.evidence.evidence_records import NO_MESSAGES, Ground, SessionEvidence
-from sightline.audit.evidence.session_evidence import evidence_of
 from sightline.audit.project_scope import sessions_in
+from sightline.audit.verdict import evidence_within
 from sightline.base.errors import SightlineError
-from sightline.base.project import Project
+from sightline.base.project import Project, Scope
 from sightline.log.session_list import list_sessions
 from sightline.log.sessions import is_onlooker
 from sightline.store import Reading
@@ -73,7 +73,7 @@ class ClaimsScreen(ScopedScreen[None]):
         """Find the claims of all sessions of agents in a project, and what to call these."""
         agents = (one for one in list_sessions(self._store) if not is_onlooker(one.session))
         sessions = sessions_in(self._store, agents, project)
-        found = [evidence_of(self._store, one.session) for one in sessions]
+        found = evidence_within(self._store, Scope(project=project), [one.session for one in sessions])
         return [one for one in found if one.messages or one.alarms], {one.session.name: one.name for one in sessions}
 
     def _take(self, answer: tuple[list[SessionEvidence], dict[str, str]]) -> None:

@@ -1,6 +1,6 @@
 """The evidence of a session as records: verdicts on claims, alarms, and the calls on which they rest."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sightline.audit.evidence.checks import Check
 from sightline.audit.evidence.claims import Claim
@@ -8,7 +8,9 @@ from sightline.audit.evidence.edits import Edit
 from sightline.audit.evidence.languages import UnreadMessages
 from sightline.audit.timeline import Call
 from sightline.base.refs import format_ref, parse_ref
+from sightline.light.json_text import loads
 from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any
 from sightline.shape.summary import one_line
 
 SUPPORTED, CONTRADICTED, STALE = "supported", "contradicted", "stale"
@@ -82,8 +84,29 @@ class Alarm(NamedTuple):
         return {parse_ref(ref).name for ref in refs if ref}
 
 
+class StatedCheck(NamedTuple):
+    """A check as evidence states it; ``view`` is the id of its call, ``time`` seconds since the epoch."""
+
+    kind: str
+    phrase: str
+    outcome: str
+    masked: bool
+    ref: str
+    view: str
+    time: float
+
+
+class StatedEdit(NamedTuple):
+    """An edit as evidence states it; ``path`` is empty if nobody can name the file."""
+
+    path: str
+    sure: bool
+    time: float
+    view: str
+
+
 class SessionEvidence(NamedTuple):
-    """The evidence about one session.
+    """The evidence about one session, which is kept as it is: it has nothing that changes with the store.
 
     Attributes:
         session: name of the session.
@@ -97,8 +120,8 @@ class SessionEvidence(NamedTuple):
     """
 
     session: str
-    checks: tuple[Check, ...]
-    edits: tuple[Edit, ...]
+    checks: tuple[StatedCheck, ...]
+    edits: tuple[StatedEdit, ...]
     claims: tuple[JudgedClaim, ...]
     alarms: tuple[Alarm, ...]
     messages: int
@@ -114,6 +137,39 @@ class SessionEvidence(NamedTuple):
     def lacking(self) -> int:
         """Number of claims that the log speaks against."""
         return sum(one.verdict in DOUBTED for one in self.claims)
+
+
+def evidence_from(text: str) -> SessionEvidence:
+    """Return evidence that was written as JSON."""
+    found = SessionEvidence._make(loads(text))
+    return found._replace(
+        checks=tuple(map(StatedCheck._make, found.checks)),
+        edits=tuple(map(StatedEdit._make, found.edits)),
+        claims=tuple(
+            one._replace(claim=_claim_from(one.claim), grounds=_grounds_from(one.grounds))
+            for one in map(JudgedClaim._make, found.claims)
+        ),
+        alarms=tuple(one._replace(grounds=_grounds_from(one.grounds)) for one in map(Alarm._make, found.alarms)),
+        unread=UnreadMessages(found.unread[0], tuple((name, number) for name, number in found.unread[1])),
+    )
+
+
+def _claim_from(values: Sequence[Any]) -> Claim:
+    made = Claim._make(values)
+    return made._replace(checks=tuple(made.checks))
+
+
+def _grounds_from(rows: Iterable[Sequence[Any]]) -> tuple[Ground, ...]:
+    return tuple(map(Ground._make, rows))
+
+
+def stated_check(check: Check) -> StatedCheck:
+    of_call = (check.view.id, check.view.time)
+    return StatedCheck(check.kind, check.phrase, check.outcome, check.masked, check.ref, *of_call)
+
+
+def stated_edit(edit: Edit) -> StatedEdit:
+    return StatedEdit(edit.path, edit.sure, edit.time, edit.call.view.id)
 
 
 def _names(edits: Sequence[Edit]) -> str:

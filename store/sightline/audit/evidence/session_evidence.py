@@ -13,7 +13,7 @@ from sightline.audit.evidence.check_alarms import check_alarms, claim_alarms
 from sightline.audit.evidence.checks import checks_of
 from sightline.audit.evidence.claim_verdicts import judged_claims
 from sightline.audit.evidence.edits import edits_of, may_have_edited
-from sightline.audit.evidence.evidence_records import Alarm, SessionEvidence
+from sightline.audit.evidence.evidence_records import Alarm, SessionEvidence, stated_check, stated_edit
 from sightline.audit.evidence.forgotten_failures import forgotten
 from sightline.audit.evidence.languages import unread_among
 from sightline.audit.evidence.trail import Trail
@@ -63,8 +63,8 @@ def evidence_of(
     ]
     return SessionEvidence(
         session.name,
-        tuple(checks),
-        tuple(edits),
+        tuple(map(stated_check, checks)),
+        tuple(map(stated_edit, edits)),
         tuple(claims),
         tuple(alarms),
         len(events.messages),

@@ -7,7 +7,6 @@ from sightline.audit.buffer_coverage import coverage_of, filtered_from
 from sightline.audit.buffer_failures import Failure, Overlooked, failures_of
 from sightline.audit.coverage import Coverage, StreamCoverage
 from sightline.audit.evidence.evidence_records import VERDICTS, JudgedClaim
-from sightline.audit.evidence.session_evidence import evidence_of
 from sightline.audit.finding_kinds import CUT
 from sightline.audit.findings import Finding, found_in, of_sessions
 from sightline.audit.held_lines import (
@@ -21,6 +20,7 @@ from sightline.audit.held_lines import (
     is_told,
     losses_of,
 )
+from sightline.audit.kept_sessions import KeptSessions, log_sizes
 from sightline.audit.line_spans import Span, Spans, minus, spans_of
 from sightline.audit.project_scope import buffers_in, calls_in
 from sightline.audit.timeline import BYTES_A_TOKEN, Call, CallTotals, calls_of, captured_by, totals_of
@@ -198,10 +198,10 @@ def gather(store: Reading, *, session: str | None = None, since: float = 0.0, pr
 
 def _claims(store: Reading, sessions: Iterable[str], since: float) -> list[JudgedClaim]:
     """Return the claims of some sessions, at most so many of each."""
-    found: list[JudgedClaim] = []
+    found, kept = list[JudgedClaim](), KeptSessions(store, log_sizes(store))
     for name in sessions:
-        session = store.index.session(name)
-        claims = [one for one in evidence_of(store, session).claims if one.time >= since] if session else []
+        evidence = kept.evidence(name)
+        claims = [one for one in evidence.claims if one.time >= since] if evidence else []
         found += sorted(claims, key=lambda one: (VERDICTS.index(one.verdict), one.time))[:MOST_CLAIMS]
     return found
 

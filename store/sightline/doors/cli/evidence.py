@@ -13,9 +13,9 @@ from sightline.audit.evidence.evidence_records import (
     SessionEvidence,
 )
 from sightline.audit.evidence.languages import UnreadMessages
-from sightline.audit.evidence.session_evidence import evidence_of
 from sightline.audit.project_scope import agents_within
-from sightline.base.project import ALL
+from sightline.audit.verdict import evidence_within
+from sightline.base.project import ALL, Scope
 from sightline.base.records import Session
 from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.terminal.output import Door, print_json, red, write_out
@@ -46,7 +46,8 @@ def parser(name: str) -> CommandParser:
 def main(given: Namespace) -> int:
     """Print the claims, and return 1 if the log speaks against one."""
     with Door() as door:
-        found = [evidence_of(door.store, session) for session in _sessions(door, given.session)]
+        sessions = _sessions(door, given.session)
+        found = evidence_within(door.store, Scope(sessions[0].name) if given.session else ALL, sessions)
     told = [one for one in found if one.messages or one.alarms or given.session]
     if given.json:
         print_json({"sessions": [as_data(one) for one in told]})
@@ -78,22 +79,8 @@ def as_data(evidence: SessionEvidence) -> dict[str, Any]:
             {"kind": one.kind, "ref": one.at, "text": one.text, "grounds": [ground._asdict() for ground in one.grounds]}
             for one in evidence.alarms
         ],
-        "checks": [
-            {
-                "kind": check.kind,
-                "phrase": check.phrase,
-                "outcome": check.outcome,
-                "masked": check.masked,
-                "ref": check.ref,
-                "view": check.view.id,
-                "time": check.view.time,
-            }
-            for check in evidence.checks
-        ],
-        "edits": [
-            {"path": edit.path or None, "sure": edit.sure, "time": edit.time, "view": edit.call.view.id}
-            for edit in evidence.edits
-        ],
+        "checks": [one._asdict() for one in evidence.checks],
+        "edits": [{**one._asdict(), "path": one.path or None} for one in evidence.edits],
         "messages": evidence.messages,
         "messages_not_read": evidence.not_read,
         "languages_not_read": dict(evidence.unread.languages),
