@@ -8,10 +8,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
-from sightline.audit.kept_facts import facts_for, facts_so_far, share_in
-from sightline.audit.output_facts import UNSEEN
+from sightline.audit.coverage import Share
+from sightline.audit.kept_facts import AT_ONCE, facts_for, facts_so_far, share_in
+from sightline.audit.output_facts import EXPIRED, UNSEEN, output_rules
 from sightline.base.errors import UsageError
-from sightline.base.records import Buffer, OutputFacts, Session
+from sightline.base.records import Buffer, Session
 from sightline.base.refs import host_of
 from sightline.base.time_words import TAKES, Span, span_of
 from sightline.light.named_tuple import NamedTuple
@@ -35,7 +36,8 @@ _PAGE = 500
 _PAUSE_SECONDS = 0.001  # between two pages, so that the thread that draws gets its turn
 
 Accepts = Callable[[Buffer], bool]
-Judges = Callable[[Buffer, OutputFacts], bool]
+Judges = Callable[[int, Share, bool], bool]
+"""The test of the flags of an output, of how much of it was seen, and of whether it runs."""
 
 
 class Condition(NamedTuple):
@@ -141,7 +143,10 @@ class BufferFilter:
         self._store = store
         self._sessions: dict[str, Session] | None = None
         self._tests, self._judges = list[Accepts](), list[Judges]()
+        self._may_only_have_failed = False
         for condition in conditions:
+            is_failed = condition.name == "is" and _state_meant(condition.value) == "failed"
+            self._may_only_have_failed = self._may_only_have_failed or is_failed
             if judges := _judges(condition):
                 self._judges.append(judges)
             else:
@@ -154,10 +159,46 @@ class BufferFilter:
             return found
         facts = facts_for(self._store, found)
         facts |= {one.name: facts_so_far(self._store, one) for one in found if one.state == "running"}
-        return [one for one in found if one.name in facts and all(met(one, facts[one.name]) for met in self._judges)]
+        return [
+            one
+            for one in found
+            if (known := facts.get(one.name))
+            and all(met(known.flags, share_in(known, one), one.state == "running") for met in self._judges)
+        ]
 
     def names(self) -> Iterator[str]:
-        """Yield the names of the buffers that it accepts, the last used first, with pauses for the drawing thread."""
+        """Yield the names of the buffers that it accepts, with pauses for the drawing thread.
+
+        Those that the index knows to be possible come first; only what is not judged yet is judged.
+        """
+        if self._judges:
+            index, rules = self._store.index, output_rules(self._store)
+            kept = [
+                name
+                for name, flags, lines, seen, is_partial in index.all_facts(rules)
+                if all(met(flags, Share(seen, lines, is_partial), False) for met in self._judges)
+            ]
+            yield from self._met(kept) if self._tests else kept
+            self._store.end_dead_captures()
+            yield from (one.name for one in self.accepted(map(self._store.with_progress, index.running())))
+            yield from self._accepted_of([name for name, _ in index.in_doubt(rules, -1)], self.accepted)
+        elif self._may_only_have_failed:
+            self._store.end_dead_captures()
+            yield from self._met(self._store.index.ended_badly())
+        else:
+            yield from self._of_pages()
+
+    def _met(self, names: Sequence[str]) -> Iterator[str]:
+        """Yield those of some names whose records meet all conditions that records answer."""
+        return self._accepted_of(names, lambda found: [one for one in found if all(test(one) for test in self._tests)])
+
+    def _accepted_of(self, names: Sequence[str], accepted: Callable[[Iterable[Buffer]], list[Buffer]]) -> Iterator[str]:
+        for start in range(0, len(names), AT_ONCE):
+            records = self._store.index.buffers(names[start : start + AT_ONCE])
+            yield from (one.name for one in accepted(records.values()))
+            time.sleep(_PAUSE_SECONDS)
+
+    def _of_pages(self) -> Iterator[str]:
         before: int | None = None
         while True:
             page = self._store.listed(_PAGE, before=before)
@@ -166,6 +207,13 @@ class BufferFilter:
                 return
             before = page[-1].used
             time.sleep(_PAUSE_SECONDS)
+
+    def judge_all(self) -> None:
+        """Judge what its words need and what is not judged yet, by processes and with a bar where it is much."""
+        if self._judges:
+            from sightline.audit.verdict import VerdictReader  # 20 ms, which only these words need
+
+            VerdictReader(self._store, with_sessions=False).all()
 
     def session_of(self, buffer: Buffer) -> Session | None:
         """Return the session that captured a buffer; None if it is not known."""
@@ -224,13 +272,11 @@ def _judges(condition: Condition) -> Judges | None:
     """Return the test of what is known of an output; None for a condition that its record alone answers."""
     name, value = condition
     if name == OVERLOOKED or (name == "is" and _state_meant(value) == "overlooked"):
-        return lambda buffer, facts: buffer.state != "running" and bool(facts.flags & UNSEEN)
+        return lambda flags, _, is_running: bool(flags & UNSEEN) and not is_running
     if name != "seen":
         return None
     compares = _compared(value, "seen", {"": 1, "%": 1})
-    return lambda buffer, facts: (
-        buffer.state != "evicted" and bool(buffer.lines) and compares(share_in(facts, buffer).share * 100)
-    )
+    return lambda flags, share, _: bool(share.total) and not flags & EXPIRED and compares(share.share * 100)
 
 
 def _exit(text: str) -> Accepts:

@@ -319,9 +319,10 @@ class VerdictReader:
         judging: ``outputs`` or ``sessions``: what the last step came to.
     """
 
-    def __init__(self, store: Reading, scope: Scope = ALL) -> None:
-        """Prepare to read; nothing is read before `step`."""
+    def __init__(self, store: Reading, scope: Scope = ALL, *, with_sessions: bool = True) -> None:
+        """Prepare to read; nothing is read before `step`. Without sessions, only outputs are judged."""
         self._store = store
+        self._with_sessions = with_sessions
         self.scope = scope
         self.judging = "outputs"
         self._unread: set[str] = set()
@@ -361,6 +362,8 @@ class VerdictReader:
         self.judging = "outputs"
         if left := self._judge_outputs(ends):
             return self._summed({}, left)
+        if not self._with_sessions:
+            return self._summed({}, 0)
         self.judging = "sessions"
         self._known, left = self._judge_sessions(ends)
         return self._summed(self._known, left)

@@ -102,6 +102,19 @@ class VerdictRows(LogRows):
         )
         return {str(row[0]): OutputFacts._make(row[1:]) for row in rows}
 
+    def all_facts(self, rules: str) -> list[tuple[str, int, int, float, bool]]:
+        """Return (name, flags, lines, seen lines, whether it is partial) of all outputs that are judged and there."""
+        return self._db.rows(
+            "SELECT buffer, flags, lines, seen, partial <> '' OR state = 'interrupted'"
+            " FROM verdicts JOIN buffers ON name = buffer WHERE judged = ?",
+            (rules,),
+        )
+
+    def ended_badly(self) -> list[str]:
+        """Return the names of the buffers that ended badly, or with an answer, such as *no match*."""
+        rows = self._db.rows("SELECT name FROM buffers WHERE exit_code <> 0 OR timed_out OR state = 'interrupted'")
+        return [str(name) for (name,) in rows]
+
     def tallies(self, rules: str, scope: Scope = ALL, by: str = "''") -> list[tuple[str, Tally]]:
         """Return sums over what is judged in a scope, each with the value of a column by which they are apart."""
         where, parameters = _within(scope)

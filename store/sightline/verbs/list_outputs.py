@@ -142,7 +142,11 @@ def _narrowing(request: ListRequest) -> tuple[Narrowing, bool]:
 def _matching(store: Reading, request: ListRequest, with_bytes: bool) -> list[str]:
     """Return names of buffers that match, the best first, and of equal ones the last used; if few do, similar ones."""
     conditions, text, _ = buffer_filter.parsed(request.match)
-    accepted = frozenset(buffer_filter.BufferFilter(store, conditions).names()) if conditions else None
+    accepted: frozenset[str] | None = None
+    if conditions:
+        wanted = buffer_filter.BufferFilter(store, conditions)
+        wanted.judge_all()
+        accepted = frozenset(wanted.names())
     title_of = matcher.title_of  # looked up once for 100,000 titles
     names, titles = list[str](), list[str]()
     for one in _facts(store, request):

@@ -42,6 +42,7 @@ from sightline.log.session_list import list_sessions
 from sightline.log.views import Shows, record_view
 from sightline.shape.segments import Segment
 from sightline.store import Store
+from sightline.verbs.list_outputs import ListRequest, find_names
 from sightline_tui.common.phrases import state_of
 from sightline_tui.header import verdict_parts
 from sightline_tui.timeline.board_reader import BoardReader
@@ -219,8 +220,16 @@ def test_filters_read_what_the_verdict_has_kept(store: Store, monkeypatch: pytes
     show(store, half, 1, 1)
     verdict_of(store)
     monkeypatch.setattr(kept_facts, "facts_of", None)
+    read = list[str]()
+    monkeypatch.setattr(store, "listed", None)
+    monkeypatch.setattr(Buffer, "_make", lambda values: read.append(values[0]))
     for text, found in (("seen:50", [half.name]), ("seen:<50", [unseen.name]), ("!", [unseen.name])):
         assert list(BufferFilter(store, parsed(text).conditions).names()) == found
+    assert read == []  # names come from what is kept
+    monkeypatch.undo()
+    monkeypatch.setattr(store, "listed", None)
+    for text in ("is:failed", "! is:failed kind:cmd", "seen:0 session:agent"):
+        assert list(BufferFilter(store, parsed(text).conditions).names()) == [unseen.name]
 
 
 def test_files_of_a_large_store_are_compared_with_their_seals_by_an_audit_and_bit_by_bit_behind_a_screen(
@@ -400,6 +409,15 @@ def test_processes_judge_what_is_much_and_the_caller_only_sums_up(much: Store, m
     assert verdict_of(much).claims == 4
 
 
+def test_a_filter_has_processes_judge_what_is_much(much: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_facts, "facts_of", None)
+    told = list[tuple[int, int, str]]()
+    much.judged = lambda *progress: told.append(progress)
+    names, _ = find_names(much, ListRequest(match="! seen:0", limit=99))
+    assert len(names) == 6
+    assert (told[0], told[-1]) == ((0, 6, "outputs"), (6, 6, "outputs"))  # and no session
+
+
 def test_what_processes_leave_is_judged_by_the_caller(much: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judging_processes, "_CODE", "raise SystemExit(1)")
     verdict = verdict_of(much)
@@ -530,6 +548,21 @@ def do(store: Store, deed: str, what: Any, made: list[Buffer], running: list[Rec
             show(store, buffer, min(1, last), last, session_of(rest[0]), **more)
 
 
+def assert_filters_agree(store: Store) -> None:
+    for text in (
+        "!",
+        "seen:<50",
+        "seen:100",
+        "seen:>0 session:agent-1",
+        "is:failed",
+        "! is:failed",
+        "is:failed exit:2",
+    ):
+        wanted = BufferFilter(store, parsed(text).conditions)
+        everything = [one for one, _ in store.listed(1_000)]
+        assert {*wanted.names()} == {one.name for one in wanted.accepted(everything)}, text
+
+
 def assert_same_everywhere(store: Store, scope: Scope) -> Verdict:
     verdict = verdict_of(store, scope)
     found = audited(store, scope).found
@@ -552,6 +585,7 @@ def assert_same_everywhere(store: Store, scope: Scope) -> Verdict:
     assert chooser.step(1) == verdict
     header = [part.text for part in verdict_parts(VerdictReader(store, scope).all())]
     assert " · ".join(header[: len(verdict.facts) or 1]) == verdict.mark + verdict.words
+    assert_filters_agree(store)
     sessions = store.index.sessions()
     assert evidence_within(store, scope, sessions) == [evidence_of(store, one) for one in sessions]
     return verdict
