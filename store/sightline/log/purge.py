@@ -94,6 +94,7 @@ def scrub(store: Store, purged: Purged) -> None:
         store_kinds.scrub(store.root)
         for command in purged.commands:
             store.index.forget_acks(command)
+        store.index.forget_session_verdicts()  # their evidence quotes commands and messages
         store.index.scrub()
     except (OSError, sqlite3.Error) as error:
         if isinstance(error, sqlite3.Error) and "locked" in str(error):

@@ -36,7 +36,7 @@ from sightline.base.project import ALL, Project, Scope
 from sightline.base.records import Buffer, Session, Shown
 from sightline.disk.database import Database
 from sightline.disk.recording import Recording
-from sightline.log.retention import evict
+from sightline.log.retention import evict, remove_session
 from sightline.log.session_events import AgentMessage, append_events
 from sightline.log.session_list import list_sessions
 from sightline.log.views import Shows, record_view
@@ -208,6 +208,14 @@ def test_kept_evidence_goes_with_an_output_that_it_names(store: Store) -> None:
     assert buffer.name in str(kept_evidence(store))
     store.remove(buffer, "removed")
     assert kept_evidence(store) == []
+
+
+def test_kept_evidence_goes_with_the_messages_of_a_session(store: Store) -> None:
+    append_events(store.root, AGENT, [AgentMessage(time.time(), "All 3 tests pass in secretplace.")])
+    verdict_of(store)
+    assert "secretplace" in str(kept_evidence(store))
+    remove_session(store, AGENT)
+    assert "secretplace" not in str(kept_evidence(store))
 
 
 def kept_evidence(store: Store) -> list[tuple[str]]:
