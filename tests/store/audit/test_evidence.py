@@ -480,6 +480,28 @@ def test_with_pipefail_the_code_behind_a_filter_is_the_checks() -> None:
     assert [(one.outcome, one.masked) for one in found.checks] == [("failed", False)]
 
 
+def test_a_pull_request_or_a_patch_without_its_last_line_shows_no_check() -> None:
+    patch = "apply_patch << 'PATCH'\n*** Begin Patch\n*** Update File: cart.py\n@@\n-b = 2\n+b = 3\n*** End Patch"
+    for command in ("gh pr create --title x --body y", patch, "cat > notes.md <<'E'\nit's done"):
+        assert alarms(*STARTS, Ran("pytest", PASSED), Edited("cart.py"), Ran(command)) == ["stale-check"], command
+
+
+@pytest.mark.parametrize("end", ["All tests passed!", "All multi-type EQ tests passed!", "TEST 8 PASS"])
+def test_own_words_of_a_script_of_tests_state_its_end(end: str) -> None:
+    run = Ran("python test_model.py 2>&1 | tail -20", f"{end}\n")
+    assert verdicts(*STARTS, run, Said("All tests pass.")) == ["supported"]
+
+
+def test_data_that_a_here_document_wrote_was_known() -> None:
+    wrote = Ran("cat > package.json <<'E'\n{\"a\": 1}\nE")
+    assert alarms(wrote, Ran("sed -i s/1/2/ package.json")) == []
+
+
+def test_a_script_that_was_only_run_was_never_read() -> None:
+    run = Ran("bash scripts/plan.sh --json", "done\n")
+    assert alarms(run, Ran("perl -pi -e 's/\\r$//' scripts/plan.sh")) == ["unread-edit"]
+
+
 def test_an_edit_outside_of_the_project_makes_no_check_stale() -> None:
     plan = "/home/user/notes/plan.py"
     assert alarms(*STARTS, Read(plan), Ran("pytest", PASSED), Edited(plan)) == []

@@ -75,7 +75,7 @@ def check_named(words: tuple[str, ...]) -> NamedCheck | None:
             if (rest := _behind(words, phrase)) is not None:
                 idle = check_table()["idle"].get(" ".join(phrase), ())
                 return None if {*idle} & {*rest} else NamedCheck(kind, " ".join(phrase), tuple(_operands(rest)))
-        if task := _task_named(words):
+        if task := _task_named(words) or _own_tests(words):
             return task
         runner = next((one for one in runners if _behind(words, one, strict=True) is not None), None)
         if runner is None:
@@ -151,6 +151,18 @@ def _task_named(words: tuple[str, ...]) -> NamedCheck | None:
     if not kind:
         return None
     return NamedCheck(kind, " ".join((*said, name)), (*scope, *parts, *_operands(words[at + 1 :])))
+
+
+def _own_tests(words: tuple[str, ...]) -> NamedCheck | None:
+    """Return the check of a script whose name says that it has tests, such as ``python test_x.py``."""
+    if words[0] not in ("python", "node", "bun", "deno", "ruby", "tsx") or len(words) < 2:
+        return None
+    return NamedCheck(TEST, words[0], (words[1],)) if _TEST_SCRIPT.search(words[1]) else None
+
+
+_TEST_SCRIPT = re.compile(
+    r"(?:^|/)test_\w+\.(?:py|rb)$|_test\.(?:py|rb)$|(?:^|/)test[\w-]*\.[mc]?[jt]s$|\.(?:test|spec)\.[mc]?[jt]s$"
+)
 
 
 def _kind_of_task(task: str, own: Mapping[str, str]) -> tuple[str, str, tuple[str, ...]]:

@@ -107,7 +107,17 @@ def _programs(command: str) -> tuple[WritingProgram, ...] | None:
     try:
         return programs_of(command)
     except Unclear:
+        open_document = _DOCUMENT.search(command)
+    if _PATCHES.match(command):
+        return ()
+    try:  # a here-document ends with the command, too
+        return programs_of(f"{command}\n{open_document[1]}") if open_document else None
+    except Unclear:
         return None
+
+
+_DOCUMENT = re.compile(r"<<-?\s{0,9}['\"]?(\w+)['\"]?")
+_PATCHES = re.compile(r"\s*apply_patch\b")
 
 
 def checks_of(store: Reading, call: Call, folder: str) -> list[Check]:
@@ -337,6 +347,7 @@ def may_show_others(store: Reading, call: Call, kinds: Sequence[str]) -> bool:
     if programs is None:
         return True
     others = [one for one in programs if check_named(one.words) is None and not is_idle(one.words)]
+    others = [one for one in others if not (one.name == "gh" and {*one.plain[1:2]} & _GH_WRITES)]
     shows = [one for one in others if any(map(may_show_checks, ((one.name, *one.plain), one.words))) or _wraps(one)]
     if shows and all(one.name == "git" for one in shows) and call.buffer and not call.buffer.is_partial:
         return any(_OF_HOOK.search(line) for line in first_and_last_lines(store, call.buffer))
@@ -345,6 +356,9 @@ def may_show_others(store: Reading, call: Call, kinds: Sequence[str]) -> bool:
         return is_log or any(counted(store, buffer, kind, among=True) for kind in kinds)
     return bool(shows)
 
+
+_GH_WRITES = frozenset(("create", "comment", "edit", "close", "reopen", "review", "ready"))
+"""What `gh` does with pull requests and issues without a word about their checks."""
 
 _LOG = re.compile(r"\.(?:log|out|output|txt)$|^/(?:private/)?tmp/")
 """Files in which output is kept, such as that of commands in the background."""

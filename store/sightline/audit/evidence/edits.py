@@ -33,6 +33,9 @@ _CODE = re.compile(
     r"\.(?:py|pyi|js|jsx|mjs|cjs|ts|tsx|go|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|scala|sh|bash|ex|exs|hs|ml|vue|svelte"
     r"|toml|ya?ml|cfg|ini|html|css|scss|sql|proto|graphql)$"
 )
+_DATA = re.compile(r"\.(?:json|jsonc|txt|md|env)$")
+"""Files that count as written where the command has their text, as in ``cat > x.json <<EOF``."""
+
 _OF_CI = re.compile(r"(?:^|/)(?:\.github|\.gitlab|\.circleci|\.husky|\.claude|\.entire|\.vscode)/")
 """Folders of what other machines, editors and agents run, on which no check that runs here depends."""
 
@@ -120,7 +123,7 @@ def edits_of(store: Reading, call: Call, folder: str) -> list[Edit]:
     command = command_of(call)
     if not command or call.running or call.unanswered:
         return []
-    where = call.buffer.cwd if call.buffer else folder
+    where = os.path.join(folder, call.buffer.cwd) if call.buffer else folder  # Codex' may be relative to it
     code = exit_code_of(call)
     changes = [*_changes(command), *(_Change(one) for one in patched_in(command))]
     changes = [one for one in changes if not _STANDS_FOR_OUTPUT.search(one.path)]
@@ -231,7 +234,11 @@ def _redirected(stage: Stage) -> Iterator[_Change]:
     for text in stage.redirections:
         found = _WRITING.fullmatch(text)
         path = unquoted(found[1].strip()) if found and not text.startswith("2") else ""
-        if path and "$" not in path and _CODE.search(path):
+        if (
+            path
+            and "$" not in path
+            and (_CODE.search(path) or (_DATA.search(path) and "<<" in "".join(stage.redirections)))
+        ):
             yield _Change(path, wrote=">>" not in text)
 
 

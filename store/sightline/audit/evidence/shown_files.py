@@ -33,7 +33,8 @@ def _shown_by(program: WritingProgram) -> str:
     name, options = program.name, [word for word in program.words[1:] if word[:1] == "-"]
     if name in _SHOW_NONE or (name in ("sed", "perl") and any(one[:2] == "-i" for one in options)):
         return NOTHING
-    if name in ("find", "fd"):
+    ran = (name, *program.plain) if name[-3:] == ".sh" else program.plain if name in ("bash", "sh", "zsh") else ()
+    if name in ("find", "fd") or (len(ran) == 1 and ran[0][-3:] == ".sh"):  # a script's own lines are not shown
         return NOTHING
     if name == "git":
         return NAMED if program.plain[:1] and program.plain[0] in _GIT_SHOWS else NOTHING

@@ -22,6 +22,12 @@ from sightline.audit.timeline import Call
 from sightline.store import Reading
 
 
+def began(call: Call) -> float:
+    """Return when a call's command began, which of one in the background is long before its view."""
+    ran = call.buffer if call.view.verb == "run_command" else None
+    return min(ran.created, call.view.time) if ran else call.view.time
+
+
 class Trail:
     """Checks, edits and calls in order, up to a time."""
 
@@ -77,7 +83,7 @@ class Trail:
         edited = self.edited_since(check)
         after = max(check.view.time, edited[-1].time if edited else 0.0)
         later = self.calls[bisect_right(self._times[2], after, hi=len(self.calls)) :]
-        return any(may_show_others(self.store, call, (check.kind,)) for call in later)
+        return any(began(call) > after and may_show_others(self.store, call, (check.kind,)) for call in later)
 
     def counts_of(self, check: Check) -> CheckCounts | None:
         """Return what a run counts; None if nothing is known."""
