@@ -24,6 +24,8 @@ async def end(app: App[None], store: Reading, buffer: Buffer) -> None:
     except STORE_ERRORS as error:
         tell(app, error)
         return
+    if not app.screen_stack:
+        return  # the inspector has ended meanwhile
     if buffer.state != "running" or process is None:
         app.notify(f"{buffer.ref} has no running command: {ending(buffer)}", severity="warning", markup=False)
         return
