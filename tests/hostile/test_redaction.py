@@ -163,6 +163,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "netrc-password": ("machine host.example login me password ", "secret"),
     "password-line": ("password ", "Ab1Cd2Ef3Gh4Jk5Lm6Np7\n"),
     "named-secret": ("DB_TOKEN=", "Ab1Cd2Ef3Gh4Jk5Lm6Np7"),
+    "named-camel-key": ("signingKey: ", "Ab1Cd2Ef3Gh4Jk5Lm6Np7"),
     "named-key": ("MAILGUN_KEY=", "Ab1Cd2Ef3Gh4Jk5Lm6Np7"),
     "option": ("tool --api-key ", "Ab1Cd2Ef3Gh4Jk5Lm6Np7"),
     "bearer-token": ("is Bearer ", "Ab1Cd2Ef3Gh4Jk5Lm6Np7"),

@@ -24,6 +24,12 @@ _EDGE = (
     r"(?<=\x1b\[m%s)|(?<=[0-9]m%s))"
 )
 _PARTS = {
+    # what follows a name, from its end to the value
+    "<named-value>": r"""<valued>(?:(?:_?[Kk][Ee][Yy](?:_?[Bb][Aa][Ss][Ee])?|_[Bb][Aa][Ss][Ee]|-key)?)"""
+    r"""(?:<is>|\\{0,7}["'][ \t]{0,8}value=\\{0,7}["'])(?=[^ \t-\r0-9=]{0,40}[0-9]|[A-Za-z]{16})"""
+    r"""(?!arn:|(?<=[0-9*]:secret"""
+    r""":))<no-stand-in>((?:[0-9]{1,16}\|)?[^ \t-\r"'`,;&<>(){}\[\]|\\=]{8,512}={0,2})(?![^ \t-\r"'`,;&"""
+    r"""<>(){}\[\]|\\=]|[(\[=])""",
     # the beginning of a word in raw output, where a letter before it may end an escape sequence
     "<edge>": _EDGE.replace("%s", ""),
     # the beginning of such a word, which is found much faster than its edge
