@@ -69,6 +69,15 @@ _ENDS_WITH_0 = re.compile(
 """Words with which a command ends with 0 although something failed, also in a script that it hands on."""
 
 
+_SERVES = re.compile(
+    r"(?:^|[;&|] {0,9}|\b(?:npx|bunx|exec|run|cd [^;&|\n]{1,200} &&) )(?:[A-Z_]{1,40}=\S{0,99} )*"
+    r"(?:(?:npm|pnpm|yarn|bun)(?: run)? (?:dev|start|serve|preview)|(?:next|astro|nuxt|tauri|wrangler|vercel|remix) dev"
+    r"|vite(?! build)(?: (?:dev|serve|preview))?|astro preview|webpack serve|webpack-dev-server|uvicorn|flask run"
+    r"|python3? -m http\.server|(?:python3? )?manage\.py runserver|rails s(?:erver)?)(?![\w-])(?=[^|;&\n]*$)"
+)
+"""A command that serves what is developed, and does not end by itself, as the last part of a line."""
+
+
 class Ended(NamedTuple):
     """A finding about an output that follows from how it ended and what replies said: a flag, a call, and words."""
 
@@ -140,12 +149,18 @@ def _hides_failures(buffer: Buffer) -> bool:
     Nothing has, where a command's own exit code is 0 and its words do not make it that, or it only shows what others
     wrote.
     """
-    if not buffer.is_partial or READ_LATER in buffer.note:
+    if not buffer.is_partial or READ_LATER in buffer.note or _goes_on_serving(buffer):
         return False
     judgement = judgement_of(buffer)
     own_end = buffer.exit_code == 0 and not judgement.hidden and not _ENDS_WITH_0.search(buffer.command)
     states_end = bool(judgement.why_not) or own_end
     return buffer.kind != "cmd" or not states_end
+
+
+def _goes_on_serving(buffer: Buffer) -> bool:
+    """Return whether a server for development had not ended yet, and nothing is missing but what it wrote after."""
+    at_end = all(gap.missing is None and gap.after >= buffer.stream(gap.stream).lines for gap in buffer.gaps)
+    return buffer.exit_code is None and bool(buffer.gaps) and at_end and bool(_SERVES.search(buffer.command))
 
 
 def _failures(store: Reading, buffer: Buffer) -> tuple[Failure, ...] | None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sightline.audit.verdict import verdict_of
 from sightline.store import Store
 from tests.store.harnesses.past_kit import ENDED, LONG_AGO, Import, Rollout, buffers, read, views
 
@@ -47,6 +48,16 @@ def test_without_an_end_a_command_has_what_was_shown_of_it_and_no_message_of_cod
     (made,) = buffers(store)
     assert (read(store, made), made.exit_code) == (b"one\ntwo\n", None)
     assert made.partial == "its end was never written down"
+
+
+@pytest.mark.parametrize(
+    ("command", "hedged"), [("npm run dev -- --host 127.0.0.1", 0), ("cd web && npx vite", 0), ("npm test", 1)]
+)
+def test_a_server_that_goes_on_leaves_nothing_open(
+    store: Store, imported: Import, tmp_path: Path, command: str, hedged: int
+) -> None:
+    imported(Rollout(SESSION).ran("c1", command, "Local: http://localhost:5173/\n", RUNNING).write(tmp_path))
+    assert verdict_of(store).incomplete == hedged
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\x1b[0m\n"], ids=["of a terminal", "coloured"])
