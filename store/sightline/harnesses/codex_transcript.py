@@ -10,7 +10,7 @@ This is how version 0.169.0 was seen to write them. A line is ``{"timestamp", "t
 - ``response_item``: ``function_call {name, namespace?, arguments (JSON), call_id}``, ``custom_tool_call {name, input,
   call_id}``, ``local_shell_call {action: {command, working_directory}, call_id}``, and their ``…_output {call_id,
   output}``: a text, or blocks, as the model saw it. Before 0.72 the text was JSON, ``{output, metadata: {exit_code}}``,
-  whose output is taken for what was shown; a command that the sandbox or Codex refused had a message alone.
+  whose lines count as shown; a command that the sandbox or Codex refused had a message alone.
 - ``response_item`` ``message {role, content: [{type: output_text, text}]}``: what the agent said.
 - ``compacted {message}``: the context was replaced by this summary and the person's own messages.
 - ``event_msg``: ``thread_rolled_back {num_turns}``: the last turns went from it; their calls are not named.
@@ -175,6 +175,7 @@ class _Asked(NamedTuple):
     line: int = 0
     ended: float = 0.0
     code: int | None = None
+    decoded: str | None = None
 
 
 class _Program(NamedTuple):
@@ -374,8 +375,9 @@ class Parser:
         elif payload.get("type") in _OUTPUTS:
             self._answered.add(call)
             asked = self._asked.pop(call, None) or self._new("tool", None, "", self._session.cwd)
-            output, code = _output(payload.get("output"))
-            asked = asked._replace(output=output, code=code, answered=self._time, line=line)
+            output = _output(payload.get("output"))
+            decoded, code = _decoded(output)
+            asked = asked._replace(output=output, decoded=decoded, code=code, answered=self._time, line=line)
             number = str(dict_of(asked.arguments).get("session_id")) if asked.tool == _ASKS_MORE else ""
             of = self._running.get(number, "")
             goes_on = asked.command and code is None and _RUNNING.search(_head("\n".join(shown_of(asked.output))))
@@ -544,11 +546,12 @@ class Parser:
             command=asked.command,
             cwd=asked.cwd,
             shown=shown,
+            decoded=asked.decoded,
             parts=(),
         )
         text = "\n".join(shown)
         if asked.command and asked.code is not None and not asked.whole:
-            return _with_rest(made._replace(exit_code=asked.code, note="merged"), left_of(text))
+            return _with_rest(made._replace(exit_code=asked.code, note="merged"), left_of(asked.decoded or ""))
         made = made._replace(failed=bool(asked.code))
         if asked.command:
             return _ran(made, asked.whole, [text, *later])
@@ -625,22 +628,22 @@ def _head(shown: str) -> str:
     return shown[: body.start()] if body else shown
 
 
-def _output(output: Any) -> tuple[Any, int | None]:
-    """Return what was shown, a text or a list of blocks, and the exit code that the form of 2025 has beside it.
+def _output(output: Any) -> Any:
+    """Return what was shown, a text or a list of blocks, which some versions put into an object."""
+    return output.get("content", output) if isinstance(output, dict) else output
 
-    Some versions put the blocks into an object.
-    """
-    if isinstance(output, dict):
-        return output.get("content", output), None
+
+def _decoded(output: Any) -> tuple[str | None, int | None]:
+    """Return output and exit code of a result in the form of 2025: ``{"output", "metadata": {"exit_code"}}``."""
     if isinstance(output, str) and output.startswith("{"):
         try:
             result = dict_of(loads(output))
         except ValueError:
-            return output, None
+            return None, None
         code = dict_of(result.get("metadata")).get("exit_code")
-        if isinstance(code, int) and isinstance(result.get("output"), str):
-            return result["output"], code
-    return output, None
+        if isinstance(code, int):
+            return text_of(result.get("output")), code
+    return None, None
 
 
 def _line(words: list[str]) -> str:

@@ -127,6 +127,7 @@ class ToolCall(NamedTuple):
         ended: when its command ended, if that went on after the result; 0 if it did not, or that is not known.
         told_in: the sort of records that has it, if these are in another session's transcript; else empty.
         timed_out: whether the harness' time limit ended it.
+        decoded: the output as it stood, encoded, in the shown text; None where that is the output itself.
     """
 
     session: CallSession
@@ -157,6 +158,7 @@ class ToolCall(NamedTuple):
     is_copy: bool = False
     told_in: str = ""
     timed_out: bool = False
+    decoded: str | None = None
 
     @property
     def text(self) -> str:

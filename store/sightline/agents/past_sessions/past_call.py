@@ -281,7 +281,11 @@ def _view(
         LinesShown(told.shown, ())
         if (told := recorded.get(one.id)) and told.shown
         else shown_lines(
-            store, buffer, "\n".join(one.shown) or text, contents=_contents(one), is_read=one.kind == "file"
+            store,
+            buffer,
+            one.decoded if one.decoded is not None else "\n".join(one.shown) or text,
+            contents=_contents(one),
+            is_read=one.kind == "file",
         )
         for one, buffer in pairs
     ]
