@@ -34,7 +34,9 @@ from sightline.capture.command import CommandCapture
 from sightline.settings.config import Settings
 from sightline.verbs.head_line import render_text
 from sightline.log.notes import write_note
-from sightline.base.records import Session
+from sightline.base.records import Session, Shown
+from sightline.log.views import Shows, record_view
+from sightline.shape.segments import Segment
 from sightline.store import Store
 from sightline_tui.app import InspectorApp
 from sightline_tui.asking.answers import bar_call
@@ -52,7 +54,7 @@ SIZE = (144, 38)
 SMALL = (133, 26)  # for the README: letters that can be read on a page of its width
 CELL_WIDTH = 12.2  # of Textual's SVG export
 PROJECT = os.path.join(tempfile.gettempdir(), "shop")
-AGENT, PERSON = "claude-code-7f3a", "shell-2210"
+AGENT, OTHER_AGENT, PERSON = "claude-code-7f3a", "codex-11c9", "shell-2210"
 TEST_RUN, BEFORE, AFTER = "python3 -m unittest -v test_parser", "cmd_4c7e90", "cmd_a1b2c3"
 
 TESTS = """
@@ -162,12 +164,46 @@ def fill(store: Store) -> None:
     capture(store, "wc -l *.py", PERSON, name="cmd_e4470b")
     capture(store, "python3 -m compileall -q . && echo compiled", name="cmd_29f6c1")
     capture(store, "cat missing.toml", PERSON, name="cmd_8c15d0")
-    capture(store, TEST_RUN, name=BEFORE)
-    write("parser.py", PARSER)
-    capture(store, TEST_RUN, name=AFTER)
+    for name, text in ((BEFORE, PARSER_BEFORE), (AFTER, PARSER)):
+        write("parser.py", text)
+        capture(store, TEST_RUN, name=name)
+    show(store, "cmd_b3d2f8")
+    show(store, "cmd_29f6c1")
+    show(store, BEFORE)
     store.amend("cmd_51a9e3", pinned=True)
-    for item, minutes in zip(reversed(store.index.listed(100)), (190, 64, 47, 31, 18, 12, 6, 3, 1), strict=True):
-        store.index.touch(item.buffer.name, time.time() - 60 * minutes - 5)
+    for at, item in reversed([*enumerate(store.index.listed(100))]):
+        store.index.touch(item.buffer.name, time.time() - 60 * (1 + at * at // 3) - 5)
+
+
+EVERYDAY = (
+    "git status --short", "ls", "cat parser.py", "python3 -c 'import parser; print(parser.parse(\"a b\"))'",
+    "grep -n split parser.py", "wc -l parser.py", "git diff --stat", "sed -n 1,20p test_parser.py",
+    "python3 -m compileall -q .", "head -c 200 parser.py", "find . -name '*.py'", "du -sh .",
+    "python3 -m json.tool package.json", "git log --oneline -3", "tail -5 test_parser.py", "python3 -W error -c 'import parser'",
+)  # fmt: skip
+"""What agents run all day long; most of it ends well."""
+
+
+def everyday(store: Store) -> None:
+    """Two agents that work beside each other, as the list of a store looks after a while."""
+    subprocess.run("git init -q && git add . && git -c user.name=a -c user.email=a@b.c commit -qm 'Parse words'", shell=True, check=True)
+    write("parser.py", PARSER_BEFORE + "\n    # split at each blank\n")
+    now = time.time()
+    for name in (AGENT, OTHER_AGENT):
+        store.index.put_session(Session(name, name.rpartition("-")[0], "", "", PROJECT, now - 7_000))
+    for at, command in enumerate(EVERYDAY):
+        name = f"cmd_{(at * 40_503 + 659_918) % 0xFFFFFF:06x}"
+        capture(store, command, (AGENT, OTHER_AGENT)[at % 3 == 2], name=name)
+        show(store, name)
+
+
+def show(store: Store, name: str) -> None:
+    """Log that the agent that ran a command was shown all that it wrote."""
+    buffer = store.resolve(f"@{name}").buffer
+    agent = next(one for one in store.index.sessions() if one.name == buffer.session)
+    streams = {stream: facts.lines for stream, facts in buffer.streams.items() if facts.lines}
+    shown = tuple(Shown(name, stream, 1, lines) for stream, lines in streams.items())
+    record_view(store, agent, Shows("run_command", {"command": buffer.command}, (name,), shown), [Segment("\n")])
 
 
 def overlook(store: Store) -> None:
@@ -299,6 +335,7 @@ def aligned(svg: str) -> str:
 def main() -> int:
     """Make the pictures."""
     with project() as store:
+        everyday(store)
         fill(store)
         log = subprocess.Popen([sys.executable, __file__, "--log", store.root], stdout=subprocess.DEVNULL)
         try:
