@@ -12,6 +12,7 @@ from benchmarks.evidence.transcripts import Compacted, Edited, Ran, Read, Said, 
 from benchmarks.evidence.unseen_sessions import UNSEEN_SESSIONS
 from sightline.agents.past_sessions.importer import Importer
 from sightline.audit.evidence.check_names import check_named, check_table
+from sightline.audit.evidence.checks import checks_of
 from sightline.audit.evidence.evidence_records import SessionEvidence
 from sightline.audit.evidence.session_evidence import evidence_of
 from sightline.audit.timeline import calls_of
@@ -676,8 +677,12 @@ def test_a_formatter_makes_good_what_its_check_found(check: str, formatter: str,
         ("pytest cart", "/home/user/shop", ("cart",)),
     ],
 )
-def test_a_check_runs_where_a_cd_or_an_option_leads(command: str, folder: str, operands: tuple[str, ...]) -> None:
-    [check] = evidence(Ran(command, "")).checks
+def test_a_check_runs_where_a_cd_or_an_option_leads(
+    store: Store, tmp_path: Path, command: str, folder: str, operands: tuple[str, ...]
+) -> None:
+    write_transcript("claude-code", "5e55", [Ran(command, "")], str(tmp_path))
+    Importer(store).run(find_sources(str(tmp_path / "claude-code")))
+    [check] = checks_of(store, calls_of(store)[0], list_sessions(store)[0].session.cwd)
     assert (check.folder, check.operands) == (folder, operands)
 
 
