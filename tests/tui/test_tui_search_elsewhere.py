@@ -119,7 +119,7 @@ def test_a_regular_expression_is_marked_and_a_search_that_is_left_leads_back(sto
 def test_another_layout_keeps_the_search(store: Store) -> None:
     async def body() -> None:
         async with compared(store, LEFT, RIGHT) as pilot:
-            await press(pilot, *"/gold", "enter", "u")
+            await press(pilot, *"/gold", "enter", "vertical_line")
             await rest(pilot)
             await press(pilot, "n")
             await rest(pilot)

@@ -43,7 +43,8 @@ HASHES = (
 
 NUMBERS = (
     # With the spaces before it, whose number depends on its width. After a letter it is part of a name: test_7.
-    r"[ 0-9](?:(?<= ) *[0-9]|(?<=[0-9])(?<![0-9A-Za-z_].))"
+    # A run of spaces is looked through from its first one only.
+    r"[ 0-9](?:(?<= )(?<!  ) *[0-9]|(?<=[0-9])(?<![0-9A-Za-z_].))"
     # Signs join the numbers of dates, times and versions; a space may stand between a date and a time.
     rf"(?:(?<=0)[xX]{_HEX}+|[0-9]*(?:(?:[T.,:/_-]| (?=[0-9]{{2}}:[0-9]{{2}}))[0-9]+|[eE][+-]?[0-9]+)*Z?)"
     rf"(?:{_UNIT}(?: ?[0-9]+(?:\.[0-9]+)?{_UNIT})*)? *"  # 1h 2m 3.5s is one duration
