@@ -4,8 +4,7 @@ import errno
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -310,17 +309,26 @@ def test_a_burst_that_ends_in_delete_waits_for_an_answer(store: Store) -> None:
     run(body)
 
 
-def _sleeper(store: Store) -> tuple[subprocess.Popen[bytes], Buffer]:
+Waits = Callable[[Callable[[], object]], None]
+
+
+@pytest.fixture
+def waits(until: Waits) -> Waits:
+    """What waits for other processes; `until` here waits for the screen."""
+    return until
+
+
+def _sleeper(store: Store, waits: Waits) -> tuple[subprocess.Popen[bytes], Buffer]:
     environment = {**os.environ, "SIGHTLINE_HOME": store.root}
     program = [sys.executable, "-m", "sightline.doors.cli.main", "run", "--", "sleep", "1000"]
     process = subprocess.Popen(program, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while not (running := store.index.running()):
-        assert process.poll() is None
-        time.sleep(0.02)
-    return process, running[0]
+    waits(store.index.running)
+    return process, store.index.running()[0]
 
 
-def test_a_running_command_is_ended_once_it_is_confirmed_by_name_agent_and_process(tmp_path: Path) -> None:
+def test_a_running_command_is_ended_once_it_is_confirmed_by_name_agent_and_process(
+    tmp_path: Path, waits: Waits
+) -> None:
     async def body(store: Store, process: subprocess.Popen[bytes], buffer: Buffer) -> None:
         async with opened(store) as pilot:
             for answer in ("n", "y"):
@@ -335,7 +343,7 @@ def test_a_running_command_is_ended_once_it_is_confirmed_by_name_agent_and_proce
             await until(pilot, lambda: f"Ended {buffer.ref}" in said(pilot))
 
     with open_store(tmp_path) as store:
-        process, buffer = _sleeper(store)
+        process, buffer = _sleeper(store, waits)
         try:
             run(lambda: body(store, process, buffer))
         finally:
@@ -343,12 +351,13 @@ def test_a_running_command_is_ended_once_it_is_confirmed_by_name_agent_and_proce
             process.wait()
 
 
-def test_a_process_that_started_long_after_the_capture_is_not_its_own(tmp_path: Path) -> None:
+def test_a_process_that_started_long_after_the_capture_is_not_its_own(tmp_path: Path, waits: Waits) -> None:
     with open_store(tmp_path) as store:
-        process, buffer = _sleeper(store)
+        process, buffer = _sleeper(store, waits)
         try:
-            while (captured := process_of(store.layout, buffer.name)) is None:
-                time.sleep(0.02)
+            waits(lambda: process_of(store.layout, buffer.name))
+            captured = process_of(store.layout, buffer.name)
+            assert captured is not None
             assert may_be_of(captured, buffer.created)
             assert not may_be_of(captured, buffer.created - 3600) or not os.path.exists("/proc/uptime")
             assert end_command(store, buffer)

@@ -140,7 +140,7 @@ def test_a_report_tells_the_states_and_has_a_rule_where_something_went(store: St
     for told in (markup, document):
         assert "n context: 3 held, 7 seen before" in told
         assert told.count("2 replies went") == 1
-        assert "tokens held now" in told
+        assert "tokens in context" in told
     assert 'class="before"' in markup
 
 

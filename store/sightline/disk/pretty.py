@@ -72,7 +72,7 @@ def facts_of(buffer: Buffer, stream: str) -> Facts | None:
 
 
 def with_text(layout: Layout, buffer: Buffer) -> Buffer:
-    """Return the record with the lines of streams that begin like UTF-16 as they are decoded, if all of it is that."""
+    """Return the record with the lines that each stream of UTF-16 has once it is decoded."""
     streams = dict(buffer.streams)
     for stream, info in buffer.streams.items():
         if not info.mime.startswith(utf16.MIME):

@@ -100,7 +100,7 @@ _CUT_INSIDE = re.compile(
 _CUT_STORED = re.compile(r"\n\.\.\. command output truncated for persistence \.\.\.\n")
 _PROGRAMS = ("exec", "wait")
 _CELL = re.compile(r"\AScript running with cell ID (\S{1,40})$", re.M)
-_MIXED = "what its program showed of it cannot be told from the rest"
+_MIXED = "its program printed several results as one text"
 _PART = "its program showed only a part of it"
 _ASKS_MORE = "write_stdin"
 """The tool that shows what a command, which goes on, has written since."""

@@ -78,7 +78,7 @@ def test_a_timeline_has_a_rule_where_the_context_was_compacted_and_what_is_held_
     assert "compacted (automatic, 150,000 tokens before): 2 replies went, ~" in rows[rule]
     assert "pytest -q" in rows[rule - 1]
     assert "Edit" in rows[rule + 1]
-    assert rows[-1].startswith("held now: ~")
+    assert rows[-1].startswith("in context: ~")
     context = cli("timeline", "--session", "claude-code-5e550", "--json").data["context"]
     assert [(one["event"], one["replies"]) for one in context["losses"]] == [("compacted", 2)]
     assert context["tokens_estimated"]["went"] > 0

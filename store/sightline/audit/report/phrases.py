@@ -44,8 +44,8 @@ def figures(report: Report) -> list[tuple[str, str, str]]:
     totals, judged = report.totals, report.judged
     partial = (f"{judged.partial:,}", "partial outputs", "of which only a part reached the store")
     held = report.held
-    went = f"~{held.went:,} went" if held.went else "nothing went"
-    went += f", of ~{held.unknown:,} it is not known" if held.unknown else ""
+    went = f"~{held.went:,} no longer" if held.went else "nothing has gone"
+    went += f", ~{held.unknown:,} unknown" if held.unknown else ""
     is_told, least = bool(held.held or held.went or held.unknown), "≥ " if report.judged.at_least else ""
     return [
         (
@@ -61,7 +61,7 @@ def figures(report: Report) -> list[tuple[str, str, str]]:
         (percent(totals.again_ratio, 0), "shown again", f"{totals.again:,} of {totals.lines:,} lines"),
         (f"{totals.cut:,}", "replies cut", f"of {totals.calls:,}"),
         *([partial] if judged.partial else []),
-        *([(f"~{held.held:,}", "tokens held now", went)] if is_told else []),
+        *([(f"~{held.held:,}", "tokens in context", went)] if is_told else []),
     ]
 
 

@@ -116,10 +116,10 @@ def _rule(loss: Loss) -> str:
 
 def _held(tokens: HeldTokens) -> str:
     """Say what the session still holds, with the largest outputs by name."""
-    parts = [f"~{tokens.held:,} tokens", f"~{tokens.went:,} went" if tokens.went else ""]
-    parts.append(f"of ~{tokens.unknown:,} it is not known" if tokens.unknown else "")
+    parts = [f"~{tokens.held:,} tokens", f"~{tokens.went:,} no longer" if tokens.went else ""]
+    parts.append(f"~{tokens.unknown:,} unknown" if tokens.unknown else "")
     most = ", ".join(f"{format_ref(one.buffer)} ~{one.tokens:,}" for one in tokens.outputs[:_LARGEST] if one.buffer)
-    return f"held now: {'; '.join(filter(None, parts))}{most and f'; most in {most}'}\n"
+    return f"in context: {'; '.join(filter(None, parts))}{most and f'; most in {most}'}\n"
 
 
 _LARGEST = 3
