@@ -155,6 +155,22 @@ def test_rooms_that_take_pythons_own_are_loaded_by_no_start(tmp_path: Path) -> N
         _none_of(_loaded(start, tmp_path), modules)
 
 
+_OF_USAGE = {"sightline.base.request_usage", "sightline.disk.request_rows", "sightline.log.usage"}
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        *(_call("run", "--", "true"), _call("list"), _call("query", "wc -l @last"), _call("show", "@last")),
+        _call("views"),
+    ],
+    ids=["run", "list", "query", "show", "views"],
+)
+def test_plain_commands_load_nothing_of_usage(tmp_path: Path, start: str) -> None:
+    _loaded(_call("run", "--", "echo", "hi"), tmp_path)
+    _none_of(_loaded(start, tmp_path), _OF_USAGE)
+
+
 _OF_WRITERS = {
     *("hashlib", "threading", "sightline.disk.recording", "sightline.disk.recovery", "sightline.disk.sorter"),
     "sightline.disk.index_filling",

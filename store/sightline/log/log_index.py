@@ -14,8 +14,8 @@ from sightline.base.records import IndexedView, Note, Session
 from sightline.base.refs import parse_ref
 from sightline.disk.errors import cause_of, is_busy
 from sightline.disk.index import Index
-from sightline.disk.request_rows import RequestRow, row_of_entry
 from sightline.disk.sqlite import sqlite3
+from sightline.light.late_imports import late_modules
 from sightline.light.library import partial, suppress
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import TYPE_CHECKING, Any, Callable, Iterable, Mapping
@@ -23,6 +23,9 @@ from sightline.log import log
 from sightline.log.sessions import header_of, session_from
 from sightline.log.views import Other, indexed_view, traced_of, with_shown
 from sightline.store import Reading, Store, Target
+
+with late_modules(globals()):
+    from sightline.disk import request_rows  # as in `disk.index`
 
 if TYPE_CHECKING:
     from sightline.disk.sorter import Sorter
@@ -77,7 +80,7 @@ def rebuild_views(store: Store) -> int:
 
 def _index_anew(store: Store, found: "Sorter[tuple[float, IndexedView]]") -> int:
     """Read all logs before the transaction begins, so that other writers wait only while the index is filled."""
-    others, sessions, requests = list[Other](), list[Session](), list[RequestRow]()
+    others, sessions, requests = list[Other](), list[Session](), list[request_rows.RequestRow]()
     sizes: dict[str, int] = {}
     used: dict[str, float] = {}
     for session_name, sizes[session_name] in sorted(log.logged_sessions(store.layout.audit).items()):  # they may grow
@@ -108,7 +111,7 @@ def _index_anew(store: Store, found: "Sorter[tuple[float, IndexedView]]") -> int
 
 
 def _read_views(
-    store: Store, session: str, sessions: list[Session], requests: list[RequestRow], others: list[Other]
+    store: Store, session: str, sessions: list[Session], requests: "list[request_rows.RequestRow]", others: list[Other]
 ) -> list[IndexedView]:
     """Return the views of a session's file, as far as it can be read; its other entries go into the three lists."""
     views: dict[int, IndexedView] = {}
@@ -123,7 +126,7 @@ def _read_views(
                 elif entry.get("kind") == "shown" and (found := views.get(entry["of"])):
                     views[found.view.number] = found._replace(view=with_shown(found.view, traced_of(entry)))
                 elif entry.get("kind") == "usage":
-                    requests.append(row_of_entry(session, entry))
+                    requests.append(request_rows.row_of_entry(session, entry))
                 else:
                     others.append(Other(session, place.number, entry))
     return list(views.values())
@@ -229,7 +232,7 @@ def _index_entry(store: Store, session: str, place: log.LinePlace, entry: dict[s
             if known := store.index.view(session, entry["of"]):
                 store.index.amend_view(with_shown(known.view, traced_of(entry)))
         case "usage":
-            store.index.requests.put([row_of_entry(session, entry)])
+            store.index.requests.put([request_rows.row_of_entry(session, entry)])
         case _:
             index_others(store.index, [Other(session, place.number, entry)])
 
