@@ -14,11 +14,14 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Label
 
+from sightline.log.log_index import list_views
 from sightline.store import Store, Target
+from sightline_tui.common.messages import LineChosen, ViewChosen
 from sightline_tui.common.store_read import StoreRead, is_whole
-from sightline_tui.diff.screen import DiffScreen
+from sightline_tui.diff.screen import DiffScreen, open_diff
 from sightline_tui.evidence.info_screen import InfoScreen
 from sightline_tui.evidence.shown_screen import ShownScreen
+from sightline_tui.json.screen import open_json
 from sightline_tui.notes.screen import NotesScreen
 from sightline_tui.timeline.replay_screen import ReplayScreen
 from sightline_tui.timeline.screen import TimelineScreen
@@ -153,4 +156,29 @@ def test_what_was_read_for_a_widget_that_is_being_taken_away_is_dropped() -> Non
             assert told == ["dropped what was read"]
 
     taken = asyncio.Event()
+    run(body)
+
+
+def test_no_screen_opens_once_the_application_has_ended(filled: Store) -> None:
+    buffer = add(filled, "cmd_00000c", "cat a.json", b'{"a": 1}\n')
+    view = list_views(filled)[0]
+
+    async def body() -> None:
+        async with opened(filled) as pilot:
+            app = pilot.app
+            await app.push_screen(SessionsScreen(filled))
+        with app._context():
+            for opening in (
+                open_diff(app, filled, buffer, ("cmd_00000a", "cmd_00000b")),
+                open_json(app, filled, buffer),
+                app.push_screen(SessionsScreen(filled)),
+                app.pop_screen(),
+                app.run_action("help"),
+                app.on_event(events.Key("d", "d")),
+                app.on_view_chosen(ViewChosen(view)),
+            ):
+                await opening
+            app.on_line_chosen(LineChosen(buffer, "out", 1))
+        assert app.screen_stack == []
+
     run(body)

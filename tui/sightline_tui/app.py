@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rich.console import RenderableType
 from textual import events
 from textual.actions import ActionParseResult, parse
+from textual.app import ScreenStackError
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
 from textual.message_pump import MessagePump
-from textual.screen import ModalScreen
+from textual.screen import ModalScreen, Screen
 from textual.theme import Theme
 from textual.widget import Widget
 
@@ -312,13 +313,25 @@ class InspectorApp(FaultTold[None]):
         """A toast is shown."""
         self._last_toast = time.monotonic()
 
+    @property
+    def screen(self) -> Screen[Any]:
+        """The screen on top. Late reads and keys find the main one, detached, when the application has ended."""
+        try:
+            return super().screen
+        except ScreenStackError:
+            return self._inspector
+
     def push_screen(self, *args: Any, **kwargs: Any) -> Any:
-        """Put a screen above the one that is shown."""
+        """Put a screen above the one that is shown, unless the application ends."""
+        if not self.is_running:
+            return AwaitComplete()  # a screen would wait for ever for its first message
         self._leave_toasts()
         return super().push_screen(*args, **kwargs)
 
     def pop_screen(self) -> AwaitComplete:
-        """Go back to the screen below."""
+        """Go back to the screen below, unless the application ends."""
+        if not self.is_running:
+            return AwaitComplete()
         self._leave_toasts()
         return super().pop_screen()
 
