@@ -31,7 +31,6 @@ from sightline.disk.index_access import IndexAccess
 from sightline.disk.layout import Layout as Layout  # exported here, like other names with `as`
 from sightline.disk.limits import Limits
 from sightline.disk.live import marker_names
-from sightline.disk.meta import rewrite_meta
 from sightline.disk.reading import Place as Place
 from sightline.disk.reading import StatedAlarm as StatedAlarm
 from sightline.disk.reading import ToExamine as ToExamine
@@ -39,7 +38,7 @@ from sightline.disk.rows import Listed as Listed
 from sightline.disk.rows import ListFacts as ListFacts
 from sightline.disk.rows import Rows as Rows
 from sightline.disk.sqlite import sqlite3
-from sightline.light.late_imports import late_names
+from sightline.light.late_imports import late_modules, late_names
 from sightline.light.library import contextmanager, suppress
 from sightline.light.typing_names import TYPE_CHECKING, Any, BinaryIO, Callable, Iterator
 from sightline.settings.config import Settings, default_root, judge_store, load_settings, settings_state
@@ -50,6 +49,9 @@ if TYPE_CHECKING:
     from sightline.disk.pretty import Facts
     from sightline.disk.stand_ins import StandIns as StandIns
     from sightline.settings.plugins import RuleFile
+
+with late_modules(globals()):
+    from sightline.disk import meta  # few write a record anew
 
 with late_names(globals()):
     from sightline.disk.merged_streams import MergedReader as MergedReader
@@ -408,7 +410,7 @@ class Store(reading.Reading["Store"]):
                     raise disk.gone(self.layout, name)
                 buffer = buffer._replace(**fields)
                 if buffer.state != "running":
-                    rewrite_meta(self.layout, buffer, durable=self.settings.durable)
+                    meta.rewrite_meta(self.layout, buffer, durable=self.settings.durable)
                 self.index.put_buffer(buffer)
         except (sqlite3.Error, OSError) as error:
             amended = disk.amend_waiting(self.layout, name, fields) if is_busy(error) else None

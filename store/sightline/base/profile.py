@@ -7,9 +7,12 @@ that starting with it reads no file. The numbers of the other profiles are those
 import os
 
 from sightline.base.errors import SettingError
-from sightline.light import toml_text
+from sightline.light.late_imports import late_modules
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any
+
+with late_modules(globals()):
+    from sightline.light import toml_text  # the default profile needs none
 
 FOLDER = os.path.join(os.path.dirname(__file__), "profiles")
 """Folder of the profiles, one file each."""

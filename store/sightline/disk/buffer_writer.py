@@ -15,9 +15,15 @@ from sightline.disk.line_index import CHECKPOINT_BYTES, Checkpoint, newlines_in,
 from sightline.disk.live import Marker
 from sightline.disk.order import STREAM_CODES, pack_arrival
 from sightline.disk.seals import seal_of
-from sightline.disk.utf16 import HEAD_BYTES, mime_of
+from sightline.light.late_imports import late_modules
 from sightline.light.library import suppress
 from sightline.light.typing_names import Callable
+
+with late_modules(globals()):
+    from sightline.disk import utf16  # few streams have a byte that text in ASCII has not
+
+
+_HEAD_BYTES = 16  # those by which text in UTF-16 is recognised
 
 
 class StreamWriter:
@@ -82,7 +88,8 @@ class StreamWriter:
             os.fchmod(self._fd, SEALED_MODE)
         if durable:
             os.fsync(self._fd)
-        mime = mime_of(os.pread(self._fd, HEAD_BYTES, 0))
+        head = os.pread(self._fd, _HEAD_BYTES, 0)
+        mime = utf16.mime_of(head) if b"\0" in head or not head.isascii() else ""
         info = StreamInfo(self.bytes, self.newlines + self._unterminated, self._hasher.hexdigest(), mime)
         seal = seal_of(name, self._fd)
         if seal.bytes != self.bytes:  # a command had the running stream as a link, and wrote to it

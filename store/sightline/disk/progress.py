@@ -4,7 +4,10 @@ from sightline.base.records import Buffer, StreamInfo
 from sightline.disk.layout import Layout
 from sightline.disk.order import STREAM_CODES
 from sightline.disk.stream_files import open_stream
-from sightline.disk.utf16 import HEAD_BYTES, MIME, mime_of
+from sightline.light.late_imports import late_modules
+
+with late_modules(globals()):
+    from sightline.disk import utf16  # few streams are
 
 
 def with_progress(layout: Layout, buffer: Buffer) -> Buffer:
@@ -15,14 +18,14 @@ def with_progress(layout: Layout, buffer: Buffer) -> Buffer:
     for stream in STREAM_CODES:
         with open_stream(layout, buffer, stream) as reader:
             if reader.byte_count:
-                mime = mime_of(reader.read(0, HEAD_BYTES))
+                mime = utf16.mime_of(reader.read(0, utf16.HEAD_BYTES))
                 streams[stream] = StreamInfo(reader.byte_count, reader.line_count, mime=mime)
     return decoded_record(layout, buffer._replace(streams=streams))
 
 
 def decoded_record(layout: Layout, buffer: Buffer) -> Buffer:
     """Return the record with the lines of streams in UTF-16 as they are decoded."""
-    if not any(info.mime.startswith(MIME) for info in buffer.streams.values()):
+    if not any(info.mime and info.mime.startswith(utf16.MIME) for info in buffer.streams.values()):
         return buffer
     from sightline.disk.pretty import with_text  # 4 ms, which few outputs need
 

@@ -9,9 +9,11 @@ from sightline.base.refs import Ref, format_ref
 from sightline.disk.index import Index
 from sightline.disk.layout import Layout
 from sightline.disk.meta import read_meta
-from sightline.disk.progress import with_progress
-from sightline.disk.tombstones import LIST_HINT, gone
+from sightline.light.late_imports import late_modules
 from sightline.light.typing_names import Callable
+
+with late_modules(globals()):
+    from sightline.disk import progress, tombstones  # what runs or is gone
 
 _CANDIDATES = 8
 _COMMAND_CHARACTERS = 40
@@ -85,13 +87,14 @@ class RefLookup:
             found = self._index.newest_command(ref.back, session)
             if found is None:
                 whose = "in the store" if session is None else "of this session"
-                raise UnknownRef(f"there is no {'@last' if not ref.back else f'@last~{ref.back}'} {whose}", LIST_HINT)
+                which = f"@last~{ref.back}" if ref.back else "@last"
+                raise UnknownRef(f"there is no {which} {whose}", tombstones.LIST_HINT)
             return self.current(found), "out"
         if ref.sha256:
             return self._hashed(ref.sha256)
         found = self._index.of_artifact(ref.artifact)
         if found is None:
-            raise UnknownRef(f"no buffer was imported as {ref.artifact}", LIST_HINT)
+            raise UnknownRef(f"no buffer was imported as {ref.artifact}", tombstones.LIST_HINT)
         return self.current(found), "out"
 
     def _named(self, name: str, prefixes: bool) -> Buffer:
@@ -106,7 +109,7 @@ class RefLookup:
                 f"{format_ref(name)} is only the beginning of a name", "give the whole ref, as it stood in the reply"
             )
         if found is None or found.state == "evicted":
-            raise gone(self._layout, found.name if found else name)
+            raise tombstones.gone(self._layout, found.name if found else name)
         return self.current(found)
 
     def _on_disk(self, name: str) -> Buffer | None:
@@ -126,7 +129,7 @@ class RefLookup:
     def _hashed(self, prefix: str) -> tuple[Buffer, str]:
         matches = self._index.with_hash(prefix)
         if not matches:
-            raise UnknownRef(f"no stream's hash begins with {prefix}", LIST_HINT)
+            raise UnknownRef(f"no stream's hash begins with {prefix}", tombstones.LIST_HINT)
         if len({sha256 for sha256, _, _ in matches}) > 1:
             raise AmbiguousRef(f"several hashes begin with {prefix}", "give more of its digits")
         sound = (match for match in matches if not self._is_altered(*match[1:]))
@@ -141,4 +144,5 @@ class RefLookup:
         """Return the record, after marking a buffer as interrupted whose writer died."""
         if buffer.state != "running":
             return buffer
-        return self._adopt(buffer.name) or with_progress(self._layout, self._index.buffer(buffer.name) or buffer)
+        known = self._adopt(buffer.name) or self._index.buffer(buffer.name) or buffer
+        return progress.with_progress(self._layout, known)

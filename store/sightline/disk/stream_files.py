@@ -13,8 +13,11 @@ from sightline.disk.line_index import Checkpoints, StreamIndex
 from sightline.disk.order import STREAM_CODES
 from sightline.disk.seals import SOUND, standing, status_of
 from sightline.disk.streams import StreamReader
-from sightline.disk.tombstones import lost_stream
+from sightline.light.late_imports import late_modules
 from sightline.light.typing_names import TYPE_CHECKING
+
+with late_modules(globals()):
+    from sightline.disk import tombstones  # only a lost stream needs them
 
 if TYPE_CHECKING:  # only a buffer with two streams needs it
     from sightline.disk.merged_streams import MergedReader
@@ -32,7 +35,7 @@ def open_stream(layout: Layout, buffer: Buffer, stream: str) -> StreamReader:
     most = buffer.stream(stream).bytes if is_complete else None  # a sparse file of a terabyte would never be read
     fd = _open_file(layout, buffer.name, stream) if most != 0 else -1
     if fd < 0 and most:
-        raise lost_stream(layout, buffer, stream)
+        raise tombstones.lost_stream(layout, buffer, stream)
     index = None
     if stream in STREAM_CODES and fd >= 0:
         try:
@@ -90,7 +93,7 @@ def stream_path(layout: Layout, buffer: Buffer, stream: str) -> str:
     if os.path.exists(path):
         return path
     if buffer.state != "running" and buffer.stream(stream).bytes:
-        raise lost_stream(layout, buffer, stream)
+        raise tombstones.lost_stream(layout, buffer, stream)
     return os.devnull
 
 

@@ -61,13 +61,15 @@ class _LateBlock:
 
     def __enter__(self) -> None:
         _one_at_a_time.acquire()
+        self._before = set(self._names)
         self._import = builtins.__import__
         vars(builtins)["__import__"] = self._noted
 
     def __exit__(self, *_: object) -> None:
         builtins.__import__ = self._import
         _one_at_a_time.release()
-        self._settle({name: value for name, value in self._names.items() if type(value) is _Late})
+        new = self._names.keys() - self._before  # a module can have a block of each kind
+        self._settle({name: value for name, value in self._names.items() if name in new and type(value) is _Late})
 
     def _noted(self, name: str, names: Any = None, local: Any = None, wanted: Any = (), level: int = 0) -> Any:
         if names is not self._names:  # of another thread

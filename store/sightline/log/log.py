@@ -16,10 +16,13 @@ from sightline.base.regular_files import MOST_READ_BYTES
 from sightline.base.sha256 import sha256_hex
 from sightline.disk.record_check import is_session_name
 from sightline.light.json_text import encoder, loads
+from sightline.light.late_imports import late_modules
 from sightline.light.library import closing, suppress
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any, BinaryIO, Callable, Iterator, Sequence
-from sightline.log.entry_check import checked_entry
+
+with late_modules(globals()):
+    from sightline.log import entry_check  # only what reads a log
 
 NO_HASH = "0" * 64
 _HEX_DIGITS = b"0123456789abcdef"
@@ -467,7 +470,7 @@ def entry_of(line: bytes, path: str = "the log") -> dict[str, Any]:
     """Return the entry of a line. Raises BrokenChain if no version that this one knows wrote it."""
     try:
         entry = loads(line)
-        return entry if isinstance(entry, dict) and is_newer(entry) else checked_entry(entry, line)
+        return entry if isinstance(entry, dict) and is_newer(entry) else entry_check.checked_entry(entry, line)
     except ValueError as error:
         raise BrokenChain(f"{path} has a line that is not what was written", "`sightline doctor` says which") from error
 

@@ -1,11 +1,14 @@
 """Checks the arguments of one program of a query: options against the tables, operands as text or files."""
 
 from sightline.base.errors import QueryRefused
+from sightline.light.late_imports import late_modules
 from sightline.light.late_pattern import re
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import NoReturn
 from sightline.pipeline.options import GRAMMARS, NUMERIC, WHY_NOT, WIDEST, WIDTHS, Grammar
-from sightline.pipeline.scripts import check_awk, check_jq, check_sed
+
+with late_modules(globals()):
+    from sightline.pipeline import scripts  # few queries have one
 
 PIPE = "-"  # the operand for the pipe
 
@@ -244,8 +247,8 @@ def _check_texts(program: str, call: ProgramArguments) -> None:
                 f"{program} {option.name} may be {WIDEST:,} at most", "no reply shows a line as wide as that"
             )
     if program == "sed":
-        check_sed("\n".join(call.values("-e", "--expression") or [call.texts[0].text]))
+        scripts.check_sed("\n".join(call.values("-e", "--expression") or [call.texts[0].text]))
     elif program == "awk":
-        check_awk(call.texts[0].text)
+        scripts.check_awk(call.texts[0].text)
     elif program == "jq":
-        check_jq(call.texts[0].text)
+        scripts.check_jq(call.texts[0].text)

@@ -12,11 +12,14 @@ from sightline.base.ownership import others_could_write
 from sightline.base.private_files import close_folder
 from sightline.base.profile import DEFAULT, check_profile_name, load_profile
 from sightline.base.regular_files import read_regular
-from sightline.light import toml_text
+from sightline.light.late_imports import late_modules
 from sightline.light.late_pattern import re
 from sightline.light.library import suppress
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import TYPE_CHECKING, Any, Callable, Mapping
+
+with late_modules(globals()):
+    from sightline.light import toml_text  # few stores have settings
 
 if TYPE_CHECKING:  # few settings hide anything
     from sightline.redact.hiding import Redaction as Redaction

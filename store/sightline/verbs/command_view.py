@@ -12,7 +12,6 @@ from sightline.shape.segments import Shaped, join_segments, terminated, uncut
 from sightline.shape.source import Source
 from sightline.store import Target
 from sightline.verbs.asker import Asker, Calls
-from sightline.verbs.file_facts import file_fields
 from sightline.verbs.head_line import fitted_head, head_bytes, with_paid_head
 from sightline.verbs.reply import Reply, fitting, in_order
 from sightline.verbs.short_output import clean, cut_to_lines_only, short_body
@@ -29,7 +28,10 @@ with late_modules(globals()):
         summary,
     )
     from sightline.shape.failure import examination as failure_examination  # 12 ms, most of it patterns
-    from sightline.verbs import structured_view  # 10 ms: a short output needs no shape
+    from sightline.verbs import (
+        file_facts,
+        structured_view,  # 10 ms: a short output needs no shape
+    )
 
 _MAY_FIT = 4
 """An output of up to this many times its budget may fit after cleaning and folding."""
@@ -129,7 +131,7 @@ def command_reply(
             room=asking.room,
         )
         if shaped.truncated and profile.files.shown:
-            fields |= file_fields(store, buffer, profile)
+            fields |= file_facts.file_fields(store, buffer, profile)
         if not ending.running and (slow := examination().given_up):
             told = f"the rules of {', '.join(slow)} took too long and were given up; `sightline doctor` tries them"
             fields["warning"] = "; ".join(filter(None, (fields.get("warning"), told)))

@@ -68,6 +68,16 @@ def test_late_name_is_loaded_when_others_ask_for_it(package: Path) -> None:
         _ = made.other
 
 
+def test_a_module_keeps_its_late_modules_beside_the_names_that_it_hands_on(package: Path) -> None:
+    made = module(
+        "with late_modules(globals()):\n    from shop import till\n"
+        "with late_names(globals()):\n    from shop.till import PRICE\n"
+        "def paid(): return till.pay()"
+    )
+    assert not loaded(package)
+    assert (made.paid(), made.PRICE) == (3, 3)
+
+
 def test_a_module_that_is_missing_is_reported_at_its_first_use(package: Path) -> None:
     made = module("with late_modules(globals()):\n    from shop import cellar\n")
     with pytest.raises(ModuleNotFoundError, match=r"shop\.cellar"):

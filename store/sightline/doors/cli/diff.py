@@ -3,12 +3,15 @@
 import os
 
 from sightline.base.refs import are_of_two_hosts, format_ref
-from sightline.doors.cli.full_answer import FullAnswer
 from sightline.doors.terminal.arguments import YES_OR_NO, CommandParser, Namespace, add_store, command_parser
 from sightline.doors.terminal.output import Door
+from sightline.light.late_imports import late_modules
 from sightline.verbs.query import VERB, query
 from sightline.verbs.reply import Reply
 from sightline.verbs.requests import QueryRequest
+
+with late_modules(globals()):
+    from sightline.doors.cli import full_answer
 
 
 def parser(name: str) -> CommandParser:
@@ -37,7 +40,7 @@ def parser(name: str) -> CommandParser:
 def main(given: Namespace) -> int:
     """Print the differences, and return 0 if there are none and 1 if there are some, as diff(1) does."""
     door = Door(given, as_json=given.json, profile=given.profile)
-    full = FullAnswer(as_json=given.json) if given.full or (os.isatty(1) and not given.json) else None
+    full = full_answer.FullAnswer(as_json=given.json) if given.full or (os.isatty(1) and not given.json) else None
 
     def call() -> Reply:
         sides = [door.asking.resolve_whole(ref) for ref in (given.a, given.b)]

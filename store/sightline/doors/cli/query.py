@@ -1,7 +1,6 @@
 """``sightline query``: asks outputs by ordinary Unix filters over refs, read-only."""
 
 from sightline.base.refs import looks_like_a_ref
-from sightline.doors.cli.full_answer import FullAnswer
 from sightline.doors.terminal.arguments import (
     REMAINDER,
     CommandParser,
@@ -11,9 +10,13 @@ from sightline.doors.terminal.arguments import (
     command_parser,
 )
 from sightline.doors.terminal.output import Door
+from sightline.light.late_imports import late_modules
 from sightline.pipeline.query_words import quoted
 from sightline.verbs.query import VERB, query
 from sightline.verbs.requests import QueryRequest
+
+with late_modules(globals()):
+    from sightline.doors.cli import full_answer
 
 
 def parser(name: str) -> CommandParser:
@@ -58,7 +61,7 @@ def main(given: Namespace) -> int:
         more = []
     given.pipeline = " ".join(map(_typed, (first, *more))) if more else first
     door = Door(given, as_json=given.json, profile=given.profile)
-    full = FullAnswer(as_json=given.json) if given.full else None
+    full = full_answer.FullAnswer(as_json=given.json) if given.full else None
     request = QueryRequest(given.pipeline, sink=full)
     finish = (lambda reply: full.finish(door, reply)) if full else None
     with door:

@@ -11,6 +11,7 @@ from sightline.base.records import Buffer, Shown
 from sightline.doors.terminal.arguments import Namespace
 from sightline.doors.terminal.process_end import process_ends
 from sightline.light.json_text import dumps
+from sightline.light.late_imports import late_modules
 from sightline.light.late_pattern import late_pattern
 from sightline.light.library import partial, suppress
 from sightline.light.typing_names import TYPE_CHECKING, Any, Callable
@@ -21,11 +22,13 @@ from sightline.shape.segments import Segment
 from sightline.store import STORE_VARIABLE, IndexFailed, Reading, Store, cause_of, is_known
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
-from sightline.verbs.file_facts import file_fields
 from sightline.verbs.head_line import render_text
 from sightline.verbs.next_call import cli_call, shared_call
 from sightline.verbs.printable_text import escape, printable
 from sightline.verbs.reply import Render, Reply, error_reply, fault
+
+with late_modules(globals()):
+    from sightline.verbs import file_facts  # only data names files
 
 if TYPE_CHECKING:
     from sightline.capture.recorder import Echo
@@ -61,7 +64,7 @@ def render_json(store: Reading, profile: Profile = DEFAULT) -> Render:
 def _files(store: Reading, reply: Reply, profile: Profile) -> dict[str, Any]:
     name = str(reply.fields.get("output_id") or reply.fields.get("file_id") or "").lstrip("@").partition(".")[0]
     buffer = store.index.buffer(name) if name else None
-    return file_fields(store, buffer, profile) if buffer and isinstance(store, Store) else {}
+    return file_facts.file_fields(store, buffer, profile) if buffer and isinstance(store, Store) else {}
 
 
 def _render_error(reply: Reply) -> tuple[Segment, ...]:
