@@ -15,7 +15,7 @@ from sightline import disk
 from sightline.base.errors import SightlineError, StoreFailed, UnsafeStore
 from sightline.base.private_files import open_private, why_closed
 from sightline.base.project import Project, find_project
-from sightline.base.records import Buffer
+from sightline.base.records import Buffer, plain_codes
 from sightline.base.records import Narrowed as Narrowed
 from sightline.base.records import Narrowing as Narrowing
 from sightline.base.records import Target as Target
@@ -403,6 +403,7 @@ class Store(reading.Reading["Store"]):
             UnknownRef: there is no such buffer.
             StoreFailed: the record could not be written.
         """
+        fields = plain_codes(**fields)
         try:
             with self.index.transaction():
                 buffer = self.index.buffer(name)

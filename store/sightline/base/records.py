@@ -662,6 +662,14 @@ class Note(NamedTuple):
     sent_to: str = ""
 
 
+def plain_codes(**fields: Any) -> dict[str, Any]:
+    """Return fields of a record with numbers as codes: a truth value equals one, but is written in another way."""
+    return {name: int(value) if isinstance(value, bool) and name in _CODES else value for name, value in fields.items()}
+
+
+_CODES = ("exit_code", "signal")
+
+
 def joined_notes(*notes: str) -> str:
     """Join what there is to say of a buffer on one line."""
     return "; ".join(filter(None, notes))

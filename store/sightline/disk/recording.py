@@ -6,7 +6,7 @@ import time
 
 from sightline.base.errors import StoreFailed
 from sightline.base.private_files import FOLDER_MODE, open_private, remove_folder
-from sightline.base.records import DROPPED, Buffer, Gap, StreamInfo, joined_notes, storable, written_seals
+from sightline.base.records import DROPPED, Buffer, Gap, StreamInfo, joined_notes, plain_codes, storable, written_seals
 from sightline.base.refs import HEX_DIGITS, MANY_BUFFERS, MANY_HEX_DIGITS
 from sightline.disk.buffer_writer import BufferWriter
 from sightline.disk.errors import is_busy, store_failed
@@ -320,6 +320,7 @@ def sealed_record(
     """
     sealed = buffer._replace(
         state="sealed",
+        **plain_codes(exit_code=buffer.exit_code, signal=buffer.signal),
         note=joined_notes(note, f"redacted: {redacted:,}" if redacted else ""),
         streams={
             name: info._replace(mime=mimes.get(name, info.mime), lines=lines.get(name, info.lines))

@@ -132,6 +132,17 @@ def test_a_record_is_read_as_it_was_written(store: Store) -> None:
     assert decode_buffer(encode_buffer(buffer)).streams["part.3"].mime == "text/plain"
 
 
+def test_an_exit_code_that_is_a_truth_value_is_kept_as_the_number_that_it_equals(store: Store) -> None:
+    recording = store.begin("cmd", "make", "/", "s")
+    recording.register()
+    sealed = recording.seal(exit_code=True, signal=False)
+    amended = store.amend(sealed.name, exit_code=False)
+    for buffer, code in ((sealed, 1), (amended, 0)):
+        assert [(type(one), one) for one in (buffer.exit_code, buffer.signal)] == [(int, code), (int, 0)]
+    known = [one._replace(accessed=0) for one in (amended, read_meta(store.layout, sealed.name))]
+    assert known[0] == known[1]
+
+
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"{}", b'{"streams": 3}', b"\xff", b'{"streams": {"out": {}}}'])
 def test_anything_else_is_no_record(data: bytes) -> None:
     with pytest.raises(ValueError):
