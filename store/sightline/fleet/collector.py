@@ -120,7 +120,9 @@ class Collector:
             self._number = number
             for name in left_out.keys() - found:
                 self._queue.take_in(name)
-            for name in known.keys() - found:
+            gone = known.keys() - found
+            self._queue.forget_gone(gone, REMOVED)
+            for name in gone:
                 if known[name][0] not in (REMOVED, PURGED) and self._store.tombstone(name):
                     self._queue.put("change", name, 0)
                     self._queue.put_known(name, REMOVED, known[name][1])
@@ -159,6 +161,7 @@ class Collector:
                 for name in dict.fromkeys(names.decode(errors="replace").split()):
                     digest, created = known.get(name, ("", 0.0))
                     if digest != PURGED:
+                        created = created or (self._store.tombstone(name) or {}).get("created", 0.0)
                         self._queue.put("change", name, 0)
                         self._queue.put_known(name, PURGED, created)
             self._purges = len(names)

@@ -249,6 +249,14 @@ class Queue:
         """Note in which state a buffer was queued last."""
         self._db.execute("INSERT OR REPLACE INTO known VALUES (?, ?, ?)", (name, digest, created))
 
+    def forget_gone(self, names: Iterable[str], digest: str) -> None:
+        """Forget buffers that are gone from the store, in a state of which nothing waits to be announced."""
+        self._db.executemany(
+            "DELETE FROM known WHERE name = ? AND digest = ?"
+            " AND NOT EXISTS (SELECT 1 FROM items WHERE items.name = known.name)",
+            [(name, digest) for name in names],
+        )
+
     def left_out(self) -> dict[str, tuple[str, int]]:
         """Return (reason, bytes) for every buffer that is not shipped, by name."""
         return {name: (why, size) for name, why, size in self._db.execute("SELECT * FROM left_out")}

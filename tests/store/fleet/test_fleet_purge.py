@@ -21,6 +21,7 @@ from sightline.fleet.janitor import Janitor, Tidied
 from sightline.fleet.maintenance import Maintained, maintain
 from sightline.fleet.objects import Objects
 from sightline.fleet.reader.store import SharedStore
+from sightline.fleet.shipper import Shipper
 from sightline.fleet.verification import Verification
 from sightline.log import retention
 from sightline.log.log_index import list_views
@@ -286,6 +287,29 @@ def test_a_session_that_is_removed_goes_there_too(hosts: Hosts, place: SharedSto
     show(store, "agent", secret, (SECRET * 3).decode())
     hosts.ship("a")
     retention.remove_session(store, session)
+    hosts.ship("a")
+    tidy(hosts.fleet)
+    assert not any(SECRET in raw for raw in stored(hosts.fleet).values())
+    assert problems(hosts.fleet) == []
+
+
+def test_a_shipper_knows_what_is_there_and_can_still_purge_what_was_removed_before(
+    hosts: Hosts, place: SharedStore
+) -> None:
+    store = hosts.stores["a"]
+    kept = keep_in(store, SECRET * 40)
+    hosts.ship("a")
+    for _ in range(2):
+        removed = keep_in(store, b"made, shipped and removed\n")
+        hosts.ship("a")
+        retention.remove(store, [removed])
+    retention.remove(store, [kept])
+    with Shipper(store) as shipper:
+        for _ in range(2):
+            shipper.drain()
+        known = shipper.queue.known()
+    assert known.keys() == {one.buffer.name for one in store.listed(99)}
+    retention.purge_gone(store, [kept.name])
     hosts.ship("a")
     tidy(hosts.fleet)
     assert not any(SECRET in raw for raw in stored(hosts.fleet).values())
