@@ -88,7 +88,7 @@ def test_the_footer_tells_what_the_keys_do_here(store: Store) -> None:
     async def body() -> None:
         async with opened(store) as pilot:
             (keys,) = text(pilot.app.query_one("#keys"))
-            assert "Enter Read" in keys
+            assert "Enter Open" in keys
             assert keys.count("Brief") == 1
             await press(pilot, "tab")
             (keys,) = text(pilot.app.query_one("#keys"))

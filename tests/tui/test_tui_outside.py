@@ -51,6 +51,39 @@ def copies() -> Iterator[Copies]:
     made.close()
 
 
+def test_marked_outputs_are_saved_as_they_were_captured_and_nothing_is_written_over(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(store, "cmd_00000a", "seq", numbered(3), ago=90)
+    add(store, "cmd_00000b", "cat a.json", b'{"a":1}', ago=60)
+    add(store, "cmd_00000c", "make", b"built\n", b"warning\n", ago=30)
+    (folder := tmp_path / "saved").mkdir()
+    monkeypatch.chdir(folder)
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+
+            def said() -> str:
+                return "\n".join(f"{toast.title} {toast.message}" for toast in pilot.app._notifications)
+
+            await press(pilot, "m", "m", "m", "ctrl+s", "enter")
+            assert "Saved 3 files in" in said()
+            assert {path.name: path.read_bytes() for path in folder.iterdir()} == {
+                "cmd_00000a.txt": numbered(3),
+                "cmd_00000b.txt": b'{"a":1}',
+                "cmd_00000c.all.txt": b"built\nwarning\n",
+            }
+            (folder / "cmd_00000a.txt").write_bytes(b"mine")
+            await press(pilot, "ctrl+s", "enter")
+            assert "cmd_00000a.txt is there already" in said()
+            assert (folder / "cmd_00000a.txt").read_bytes() == b"mine"
+            await press(pilot, "tab", "ctrl+s", *"/none", "enter")
+            assert "Name a folder that is there" in said()
+            assert pilot.app.focused is pilot.app.query_one("#viewer")
+
+    run(body)
+
+
 def test_less_gets_the_file_and_can_start_nothing(store: Store) -> None:
     buffer = add(store, "cmd_00000a", "seq", numbered(100))
     call = pager_call(store, ViewerState(buffer, "", 42), {"PATH": os.environ["PATH"]})

@@ -4,10 +4,13 @@ import pytest
 from textual.binding import Binding
 
 from sightline.base.records import UNHEARD_OF, Buffer
+from sightline.store import Store
+from sightline_tui.bindings import all_bindings
 from sightline_tui.common.key_bar import fitting
 from sightline_tui.common.phrases import age, duration, ending, short_bytes, state_of
 from sightline_tui.common.places import lines_meant
 from sightline_tui.common.strips import StripPart, cut, fitted, pad
+from tests.tui.tui_kit import add, numbered, opened, press, run, text
 
 
 @pytest.mark.parametrize(
@@ -122,3 +125,36 @@ def test_of_keys_only_whole_ones_are_told_and_always_those_that_lead_back() -> N
     assert [binding.key for binding in fitting(keys, 80)] == ["a", "b", "escape"]
     assert [binding.key for binding in fitting(keys, 24)] == ["a", "escape"]
     assert [binding.key for binding in fitting(keys, 3)] == ["escape"]
+
+
+def test_enter_opens_and_a_key_that_leads_back_says_so_on_each_screen() -> None:
+    every = [binding for bindings in all_bindings() for binding in bindings if isinstance(binding, Binding)]
+    every = [binding for binding in every if binding.id and not binding.id.startswith("query.")]  # it is typed in
+    enter = {binding.description for binding in every if "enter" in binding.key.split(",")}
+    assert enter == {"Open", "Open or fold"}
+    back = {binding.description for binding in every if "q" in binding.key.split(",")}
+    assert back == {"Back", "Quit"}
+    assert {binding.key for binding in every if binding.description == "Back" and "q" not in binding.key} == set()
+
+
+def test_a_key_means_the_same_wherever_it_acts() -> None:
+    every = [binding for bindings in all_bindings() for binding in bindings if isinstance(binding, Binding)]
+    for key, actions in {"u": {"next_unseen"}, "i": {"info", "dismiss"}}.items():
+        assert {binding.action for binding in every if key in binding.key.split(",")} == actions
+
+
+def test_the_bar_says_that_q_leaves_where_one_began_in_an_output(store: Store) -> None:
+    add(store, "cmd_00000a", "seq", numbered(3))
+
+    async def body() -> None:
+        async with opened(store, target=store.resolve("@cmd_00000a")) as pilot:
+            assert "q Quit" in "".join(text(pilot.app.query_one("#keys")))
+            await press(pilot, "q")
+            assert pilot.app._exit
+        async with opened(store) as pilot:
+            await press(pilot, "enter")
+            assert "q Back" in "".join(text(pilot.app.query_one("#keys")))
+            await press(pilot, "q")
+            assert not pilot.app._exit
+
+    run(body)

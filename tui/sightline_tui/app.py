@@ -96,7 +96,7 @@ with late_modules(globals()):
         first_steps,  # 20 ms: most stores hold something
     )
 
-WRITING = frozenset(("pin", "delete", "end_command", "note", "send", "take_back", "rename", "outside", "begin"))
+WRITING = frozenset(("pin", "delete", "save", "end_command", "note", "send", "take_back", "rename", "outside", "begin"))
 """Actions by which a store is changed, an agent is told something, or a program is run."""
 
 GARBAGE_THRESHOLDS = 10_000, 2, 2

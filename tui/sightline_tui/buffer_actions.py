@@ -1,6 +1,7 @@
 """What can be done with the selected buffer from the main screen. Each is loaded when it is first wanted."""
 
 import asyncio
+from abc import abstractmethod
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
@@ -43,6 +44,7 @@ class BufferActions(Screen[None]):
             Binding("J", "json", "JSON as a tree", show=False),
             Binding("P", "outside('pager')", "Open in the pager", show=False),
             Binding("O", "outside('editor')", "Open a copy in the editor", show=False),
+            Binding("ctrl+s", "save", "Save copies in a folder", show=False),
             Binding("p", "pin", "Pin or unpin", show=False),
             Binding("D", "delete", "Delete", show=False),
             Binding("X", "end_command", "End a running command", show=False),
@@ -113,6 +115,25 @@ class BufferActions(Screen[None]):
             self._copies = self._copies or outside_program.Copies()
             shown = outside_program.ViewerState(self._buffer, self.query_one(Viewer).stream, self._first_shown)
             self.run_worker(outside_program.leave_for(self.app, self._store, shown, program, self._copies))
+
+    def action_save(self) -> None:
+        """Ask for a folder, and copy the marked buffers into it, or else the selected one."""
+        if self.app.is_web:
+            self.notify(
+                "A browser has no folder here: `sightline path REF` names the file",
+                markup=False,
+            )
+        elif self._wanted():
+            self.open_prompt("save")
+
+    @abstractmethod
+    def open_prompt(self, name: str) -> None:
+        """Open a line to type in."""
+
+    def save_in(self, folder: str) -> None:
+        """Copy the marked buffers, or else the selected one, into a folder."""
+        if folder and (wanted := self._wanted()):
+            self.run_worker(outside_program.save(self.app, self._store, wanted, folder))
 
     async def action_diff(self) -> None:
         """Compare the two marked buffers, or the selected one with the run before it."""

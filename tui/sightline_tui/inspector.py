@@ -1,8 +1,10 @@
 """The main screen: buffers at the left, the selected one's output at the right. It connects its parts by messages."""
 
 import asyncio
+import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -116,7 +118,8 @@ class Inspector(BufferActions):
             with Vertical(id="right"):
                 yield Info(clock=self._clock)
                 wraps = self._remembered.get("wrap", False)
-                yield Viewer(self._store, line=target.first if target else 0, wraps=wraps)
+                line, is_first = target.first if target else 0, target is not None
+                yield Viewer(self._store, line=line, wraps=wraps, is_first=is_first)
         yield KeyBar()
 
     def _width_class(self, width: int) -> str:
@@ -331,6 +334,10 @@ class Inspector(BufferActions):
                 prompt = prompts.SearchPrompt(
                     asks, id=name, typed=lambda text: self.query_one(Viewer).search.typed(text)
                 )
+            elif name == "save":
+                prompt = prompts.Prompt(asks, id=name, typed=lambda _: None)
+                with suppress(OSError):  # the current folder is gone
+                    prompt.value = os.getcwd()
             else:
                 shown = self.query_one(BufferList)
                 typed = self._filter
@@ -338,6 +345,8 @@ class Inspector(BufferActions):
             self.query_one(asks.pane).mount(prompt, before=asks.above or None)
         if name == "search":
             self.query_one(Viewer).search.opened()
+        elif name == "save" and self.focused is not None and self.focused.id:
+            prompt.back = f"#{self.focused.id}"
         prompt.open()
         if name == "filter":
             self.query_one(BufferList).expect_filter()
@@ -359,11 +368,13 @@ class Inspector(BufferActions):
         self.query_one("#filter", prompts.Prompt).back = "#found" if in_contents else "#buffers"
 
     def on_prompt_answered(self, message: messages.PromptAnswered) -> None:
-        """Enter in a prompt: begin the search through all outputs, or end typing a search; a filter just stays."""
+        """Enter in a prompt: search all outputs, end typing a search, or save copies; a filter just stays."""
         if message.prompt == "filter" and self._searches_contents and self._contents is not None:
             self._contents.meant()
         elif message.prompt == "search":
             self.query_one(Viewer).search.answered(message.text)
+        elif message.prompt == "save":
+            self.save_in(message.text.strip())
 
     def on_place_meant(self, message: messages.PlaceMeant) -> None:
         """Go to a place in the selected buffer, as soon as it is open."""
@@ -406,8 +417,8 @@ class Inspector(BufferActions):
 
     def _go_back(self) -> bool:
         """Go from the output or an answer to the list; return False where a person has gone nowhere yet."""
-        first = self.query_one(Viewer if self._target is not None else BufferList)
-        if self.focused in (None, first, self._list):
+        viewer = self.query_one(Viewer)
+        if self.focused in (None, self._list) or (viewer.is_first and self.focused is viewer):
             return False
         self.set_focus(self._list)
         return True

@@ -44,7 +44,7 @@ class ResultPane(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = named(
         "result",
         [
-            Binding("escape,q", "close", "Close"),
+            Binding("escape,q", "close", "Back", key_display="Esc"),
             Binding("f", "whole", "Whole result"),
         ],
     )

@@ -56,7 +56,7 @@ class BriefRows(RowView):
 
     PARTS = (*RowView.PARTS, "ok")
     COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
-    BINDINGS: ClassVar = named("brief", [Binding("enter", "choose", "Go there")])
+    BINDINGS: ClassVar = named("brief", [Binding("enter", "choose", "Open")])
 
     @dataclass(eq=False, repr=False)
     class Chosen(Message):

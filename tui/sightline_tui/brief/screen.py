@@ -35,7 +35,7 @@ class BriefScreen(ScopedScreen[None]):
         [
             Binding("s", "since", "Since when"),
             Binding("y", "copy", "Copy as Markdown"),
-            Binding("escape,q,b,B", "dismiss", "Outputs", key_display="Esc"),
+            Binding("escape,q,b,B", "dismiss", "Back", key_display="Esc"),
         ],
     )
 

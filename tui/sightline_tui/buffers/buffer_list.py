@@ -56,7 +56,7 @@ _FAINT = ("dim", "evicted")  # not in the cursor's row, whose background has the
 
 _KEYS = [
     *row_keys("Most recently used", "Least recently used"),
-    Binding("enter", "choose", "Read"),
+    Binding("enter", "choose", "Open"),
     Binding("F", "live", "Live, always the newest", show=False),
     Binding("m", "mark", "Mark"),
     Binding("shift+down", "mark_on(1)", "Mark this and the next", show=False),

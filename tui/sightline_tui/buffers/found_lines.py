@@ -37,7 +37,7 @@ class FoundLines(RowView):
     BINDINGS: ClassVar[list[BindingType]] = named(
         "found",
         [
-            Binding("enter", "screen.read", "Read"),
+            Binding("enter", "screen.read", "Open"),
             Binding("n,right_square_bracket", "next_buffer(1)", "Next buffer"),
             Binding("N,left_square_bracket", "next_buffer(-1)", "Previous buffer", show=False),
         ],

@@ -48,7 +48,7 @@ class Choice(ModalScreen[Answer | None], Generic[T, Answer]):
     CSS_PATH = os.path.join(os.path.dirname(__file__), "choice.tcss")  # each subclass would resolve a relative path
     AUTO_FOCUS = "#choice-line"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "Close"),
+        Binding("escape", "dismiss", "Back"),
         Binding("down,ctrl+n", "move(1)", "Down", show=False, priority=True),
         Binding("up,ctrl+p", "move(-1)", "Up", show=False, priority=True),
     ]

@@ -20,7 +20,7 @@ _FIRST = (
     "claims",
     "timeline",
 )  # what most people come here for
-_AT_RIGHT = ("help", "quit", "back", "screen.back")  # actions whose keys are shown on the narrowest screen, too
+_AT_RIGHT = ("help", "quit", "back")  # actions whose keys are shown on the narrowest screen, too
 _BACK = ("dismiss", "close", "leave")
 
 _BLANKS = 2  # one blank at the left, one before the keys at the right

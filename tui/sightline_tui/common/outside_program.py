@@ -1,4 +1,4 @@
-"""Opens an output in another program, the person's pager or editor, which has the terminal until it ends.
+"""Gives outputs to other programs: opens one in the person's pager or editor, or saves copies in a folder.
 
 Neither can harm the store: a pager either reads a sealed file and cannot start anything, or gets text that was made
 safe; an editor gets a copy.
@@ -11,7 +11,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 
 from textual.app import App, SuspendNotSupported
@@ -23,9 +23,11 @@ from sightline.search.engine import opened
 from sightline.shape.clean import clean_line
 from sightline.shape.summary import human_bytes
 from sightline.store import Reading, Target
+from sightline_tui.common.messages import ReadFailed
 from sightline_tui.common.output_reader import open_reader, shown_ref
+from sightline_tui.common.phrases import counted
 from sightline_tui.common.store_errors import STORE_ERRORS, tell
-from sightline_tui.common.visible_text import lone_controls_shown, pieces
+from sightline_tui.common.visible_text import lone_controls_shown, pieces, visible
 
 COPY_BYTES = 256 << 20
 """The largest output of which an editor gets a copy; the editor would load all of it into memory."""
@@ -70,11 +72,12 @@ class Copies:
     def __init__(self) -> None:
         self._folder = ""
 
-    def path(self, name: str) -> str:
-        """Return the path for a copy of this name."""
+    @property
+    def folder(self) -> str:
+        """The folder, made when it is first asked for."""
         if not self._folder:
             self._folder = tempfile.mkdtemp(prefix="sightline-")
-        return os.path.join(self._folder, name)
+        return self._folder
 
     def close(self) -> None:
         """Remove all copies."""
@@ -110,21 +113,46 @@ def editor_call(
 ) -> ProgramCall:
     """Return how to open a copy of a buffer in ``$VISUAL`` or ``$EDITOR``; ``vi`` by default. See `pager_call`."""
     words = _words(environment.get("VISUAL") or environment.get("EDITOR") or "vi", "EDITOR")
-    targets = _targets(store, shown)
     size = shown.buffer.stream(shown.stream).bytes if shown.stream else shown.buffer.bytes
     if size > COPY_BYTES:
         told = f"{shown.buffer.ref} has {human_bytes(size)}, which is too much to copy for an editor"
         raise UsageError(told, "P opens it in the pager")
-    paths = []
-    for target in targets:
-        path = copies.path(_file_name(target))
-        if os.path.exists(path):
-            os.unlink(path)
-        with opened(store.local_copy(target)) as fd, open(fd, "rb", closefd=False) as source, open(path, "xb") as copy:
-            shutil.copyfileobj(source, copy)
+    paths = copied(store, shown, copies.folder, again=True)
+    for path in paths:
         os.chmod(path, 0o400)
-        paths.append(path)
     return ProgramCall([*words, *_at(words, shown.first), *paths], {})
+
+
+def copied(store: Reading, shown: ViewerState, folder: str, *, raw: bool = False, again: bool = False) -> list[str]:
+    """Copy what the viewer shows of a buffer into a folder.
+
+    Args:
+        store: the store.
+        shown: what to copy.
+        folder: where the copies are made, a file for each stream that has lines of its own.
+        raw: whether JSON is copied as it was captured, and not in the form that is shown.
+        again: whether a copy that is there already is replaced.
+
+    Returns:
+        The paths of the copies, which are named by the ref.
+
+    Raises:
+        SightlineError: there is nothing to copy.
+        OSError: a copy cannot be written; FileExistsError if it is there already.
+    """
+    paths = []
+    for target in _targets(store, shown):
+        path = os.path.join(folder, _file_name(target))
+        if again and os.path.exists(path):
+            os.unlink(path)
+        with (
+            opened(store.local_copy(target, raw=raw)) as fd,
+            open(fd, "rb", closefd=False) as source,
+            open(path, "xb") as copy,
+        ):
+            shutil.copyfileobj(source, copy)
+        paths.append(path)
+    return paths
 
 
 def _words(command: str, variable: str) -> list[str]:
@@ -206,6 +234,27 @@ def _feed(write: Callable[[bytes], object], text: Iterator[bytes]) -> None:
 
 def _ignore(_number: int, _frame: object) -> None:
     pass
+
+
+async def save(app: App[None], store: Reading, wanted: Sequence[Buffer], folder: str) -> None:
+    """Copy buffers into a folder of the person's, as they were captured. Nothing is written over."""
+    folder = os.path.abspath(os.path.expanduser(folder))
+
+    def write() -> int:
+        return sum(len(copied(store, ViewerState(buffer), folder, raw=True)) for buffer in wanted)
+
+    try:
+        files = await asyncio.to_thread(write)
+    except FileExistsError as error:
+        app.post_message(
+            ReadFailed(f"{error.filename} is there already", "Name another folder: nothing is written over")
+        )
+    except OSError as error:
+        app.post_message(ReadFailed(f"{folder} cannot be written: {error.strerror}", "Name a folder that is there"))
+    except STORE_ERRORS as error:
+        tell(app, error)
+    else:
+        app.notify(f"Saved {counted(files, 'file')} in {visible(folder)}", markup=False)
 
 
 async def leave_for(app: App[None], store: Reading, shown: ViewerState, program: str, copies: Copies) -> None:

@@ -34,7 +34,7 @@ class TextRows(RowView):
     BINDINGS: ClassVar[list[BindingType]] = named(
         "lines",
         [
-            Binding("enter", "choose", "Go to the line"),
+            Binding("enter", "choose", "Open"),
             Binding("y", "copy", "Copy the line", show=False),
             Binding("right,l", "sideways(1)", "Scroll right", show=False),
             Binding("left,h", "sideways(-1)", "Scroll left", show=False),

@@ -27,7 +27,7 @@ class DiffView(ComparisonView):
                 Binding("N", "next(-1)", "Previous change, or hit of the search", show=False),
                 Binding("right_square_bracket", "hunk(1)", "Change below, while searching too", show=False),
                 Binding("left_square_bracket,p", "hunk(-1)", "Change above, while searching too", show=False),
-                Binding("enter", "choose", "Open", key_display="⏎"),
+                Binding("enter", "choose", "Open"),
                 Binding("z", "fold", "Fold equal parts, or none", show=False),
                 Binding("y", "copy_text", "Copy the selected lines, or the ref of the change", show=False),
                 Binding("Y", "copy_ref", "Copy the ref of the selected lines, or of the change", show=False),

@@ -76,7 +76,7 @@ class ClaimRows(RowView):
     """The claims; choosing one goes to the line that it rests on."""
 
     PARTS = (*RowView.PARTS, "ok")
-    BINDINGS: ClassVar = named("claims", [Binding("enter", "choose", "Go there")])
+    BINDINGS: ClassVar = named("claims", [Binding("enter", "choose", "Open")])
 
     @dataclass(eq=False, repr=False)
     class Chosen(Message):
@@ -120,7 +120,7 @@ class ClaimRows(RowView):
 class GroundRows(RowView):
     """The runs and edits that a claim rests on; choosing one goes to its lines."""
 
-    BINDINGS: ClassVar = named("grounds", [Binding("enter", "choose", "Go there")])
+    BINDINGS: ClassVar = named("grounds", [Binding("enter", "choose", "Open")])
 
     @dataclass(eq=False, repr=False)
     class Chosen(Message):

@@ -39,7 +39,7 @@ class ClaimsScreen(ScopedScreen[None]):
         "claims",
         [
             Binding("tab", "app.focus_next", "Other pane"),
-            Binding("escape,q,K", "dismiss", "Outputs", key_display="Esc"),
+            Binding("escape,q,K", "dismiss", "Back", key_display="Esc"),
         ],
     )
 

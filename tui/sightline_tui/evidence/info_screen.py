@@ -38,7 +38,7 @@ class FactRows(RowView):
     """Rows of facts."""
 
     PARTS = (*RowView.PARTS, "command", "running", "ok", "failed", "unknown", "interrupted", "evicted")
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "Read the view")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "Open")]
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -103,7 +103,7 @@ class InfoScreen(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = named(
         "info",
         [
-            Binding("escape,q,i", "dismiss", "Close", key_display="Esc"),
+            Binding("escape,q,i", "dismiss", "Back", key_display="Esc"),
             Binding("y", "copy", "Copy the row"),
         ],
     )
@@ -166,7 +166,7 @@ class ViewScreen(Screen[None]):
     """The exact text of a view, as it was sent."""
 
     CSS_PATH = "info.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "Close", key_display="Esc")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "Back", key_display="Esc")]
 
     def __init__(self, indexed: IndexedView, text: str) -> None:
         super().__init__()

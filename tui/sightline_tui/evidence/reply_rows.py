@@ -24,7 +24,7 @@ class ReplyRows(RowView):
     """Replies, the oldest first."""
 
     PARTS = (*RowView.PARTS, "number", "badge")
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "Its lines")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "Open")]
 
     @dataclass(eq=False, repr=False)
     class Moved(State):

@@ -54,7 +54,7 @@ class ShownScreen(Screen[LinesWanted | None]):
     BINDINGS: ClassVar[list[BindingType]] = named(
         "shown",
         [
-            Binding("escape,q,V", "leave", "Close", key_display="Esc"),
+            Binding("escape,q,V", "leave", "Back", key_display="Esc"),
             Binding("tab,shift+tab", "other_pane", "Replies or text", key_display="Tab"),
         ],
     )

@@ -44,7 +44,7 @@ class JsonView(RowView):
     BINDINGS: ClassVar[list[BindingType]] = named(
         "json",
         [
-            Binding("enter,space", "fold", "Fold or unfold", key_display="Enter"),
+            Binding("enter,space", "fold", "Open or fold", key_display="Enter"),
             Binding("right,l", "open", "Unfold, or go in", show=False),
             Binding("left,h", "leave", "Fold, or go out", show=False),
             Binding("n", "search_on(False)", "Next hit of the search", show=False),

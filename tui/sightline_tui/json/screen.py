@@ -31,7 +31,7 @@ class JsonScreen(SearchScreen):
     BINDINGS: ClassVar[list[BindingType]] = named(
         "json",
         [
-            Binding("escape,q,J", "dismiss", "Close", key_display="Esc"),
+            Binding("escape,q,J", "dismiss", "Back", key_display="Esc"),
             Binding("y", "copy_path", "Copy path"),
             SEARCH_KEY,
         ],

@@ -60,8 +60,8 @@ class ReplayScreen(StoreScreen[None]):
         "replay",
         [
             # These keys have priority, because the panes would scroll by them.
-            Binding("left,h", "step(-1)", "Back", key_display="←", priority=True),
-            Binding("right,l", "step(1)", "Forward", key_display="→", priority=True),
+            Binding("left,h", "step(-1)", "Step back", key_display="←", priority=True),
+            Binding("right,l", "step(1)", "Step on", key_display="→", priority=True),
             Binding("home,g", "go_to(0)", "Start", key_display="g", priority=True),
             Binding(
                 "end,G", f"go_to({_LAST})", "End, and on as it goes on", key_display="G", show=False, priority=True
@@ -69,7 +69,7 @@ class ReplayScreen(StoreScreen[None]):
             Binding("o", "other_output", "Other output of the call", show=False),
             Binding("exclamation_mark", "missed", "Missed", key_display="!"),
             Binding("tab,shift+tab", "app.focus_next", "Other pane", key_display="Tab"),
-            Binding("escape,q,r", "dismiss", "Close", key_display="Esc"),
+            Binding("escape,q,r", "dismiss", "Back", key_display="Esc"),
         ],
     )
 

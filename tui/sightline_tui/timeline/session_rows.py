@@ -22,7 +22,7 @@ class SessionRows(RowView):
     """Sessions: those at work first, then the one that asked last. The row above them stands for all."""
 
     PARTS = _PARTS
-    BINDINGS: ClassVar[list[BindingType]] = named("sessions", [Binding("enter", "choose", "Timeline")])
+    BINDINGS: ClassVar[list[BindingType]] = named("sessions", [Binding("enter", "choose", "Open")])
 
     class Moved(State):
         """The cursor has moved to another session."""

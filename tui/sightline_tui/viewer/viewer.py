@@ -65,7 +65,7 @@ _KEYS = (
     Binding("v", "select", "Select lines, or no longer", show=False),
     Binding("y", "copy_text", "Copy the selected lines", show=False),
     Binding("Y", "copy_ref", "Copy the ref of the lines", show=False),
-    Binding("q", "screen.back", "Back"),
+    Binding("q", "back", "Back"),
     Binding("escape", "forget", "Forget the number typed, the selection, the search", show=False),
     # These are bindings, because a key handler would change the order of keys that are typed together.
     *(Binding(str(digit), f"digit({digit})", show=False) for digit in range(10)),
@@ -87,15 +87,17 @@ class Viewer(AnnotatedPane, can_focus=True):
     COMPONENT_CLASSES: ClassVar = {f"viewer--{part}" for part in PARTS}
     BINDINGS: ClassVar[list[BindingType]] = named("viewer", _KEYS)
 
-    def __init__(self, store: Reading, *, line: int = 0, wraps: bool = False) -> None:
+    def __init__(self, store: Reading, *, line: int = 0, wraps: bool = False, is_first: bool = False) -> None:
         """Make the widget.
 
         Args:
             store: the store that has the buffers.
             line: line at which the first buffer is opened; 0 for its usual place.
             wraps: whether long lines are wrapped.
+            is_first: whether a person begins here, so that nothing lies behind it.
         """
         super().__init__(store, self._height_of)
+        self.is_first = is_first
         self._opening = OutputOpener(self, store, self._taken, self._let_go, self._highlight, self._standing)
         self._first_line = line
         self._rows = RowPainter(self)
@@ -407,6 +409,14 @@ class Viewer(AnnotatedPane, can_focus=True):
     def action_line_end(self) -> None:
         """Scroll to the end of the longest line on the screen."""
         self.scroll_to_column(self._rows.longest())
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave the key that goes back to the screen, whose bar says that it leaves, where nothing lies behind."""
+        return not self.is_first if action == "back" else super().check_action(action, parameters)
+
+    async def action_back(self) -> None:
+        """Go back to the list."""
+        await self.run_action("screen.back")
 
     def action_forget(self) -> None:
         """Drop the typed number, else the selection, else the search; if there is none, leave the key to others."""
