@@ -398,7 +398,7 @@ def _hidden(entry: dict[str, Any], told: "Redaction") -> dict[str, Any]:
     return {**hidden, "redacted": told.count} if told.count else entry
 
 
-_PRIVATE = ("message", "context", "about")
+_PRIVATE = ("message", "prompt", "context", "about")
 """Entries with an agent's or a person's own words, which leave the machine only if a person allows it."""
 
 _TELLING = ("text", "request", "session", "title", "unknown")

@@ -83,6 +83,7 @@ from sightline.log.session_events import (
     ContextChange,
     SessionEvent,
     SessionSubject,
+    prompt_of,
     subject_of,
 )
 from sightline.shell_words.programs import writes_elsewhere
@@ -356,15 +357,21 @@ class Parser:
             yield event._replace(what=event.what._replace(summary=summary))
 
     def _asked_for(self, record: dict[str, Any], message: dict[str, Any]) -> Iterator[ToldEvent]:
-        """Yield the first prompt of a session, by a person or by the agent whose helper it is."""
+        """Yield a prompt, by a person or by the agent whose helper it is, and the subject in a session's first one."""
         if record.get("isMeta") is True or record.get("isCompactSummary") is True:
             return
         content = message.get("content")
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else map(dict_of, list_of(content))
-        told = (subject_of(text_of(block.get("text"))) for block in blocks if block.get("type") == "text")
-        if (subject := next(filter(None, told), "")) and (session := self._session(record)) not in self._subjects:
+        texts = [text for block in blocks if block.get("type") == "text" and (text := text_of(block.get("text")))]
+        is_first = bool(texts) and (session := self._session(record)) not in self._subjects
+        if is_first and (subject := next(filter(None, map(subject_of, texts)), "")):
             self._subjects.add(session)
             yield self._event(record, SessionSubject(self._now, plain(subject), "/about"))
+        by_agent = bool(_helper(record)) or record.get("isSidechain") is True
+        for place, text in enumerate(texts):
+            if not text.startswith(HARNESS.background):
+                prompt = prompt_of(plain(text), self._now, f"/prompt{place or ''}", by_agent=by_agent)
+                yield from [self._event(record, prompt)] if prompt else ()
 
     def _said(self, record: dict[str, Any], blocks: list[Any]) -> Iterator[ToldEvent]:
         """Yield what the agent says in its own words in a message."""

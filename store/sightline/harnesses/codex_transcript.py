@@ -70,6 +70,7 @@ from sightline.log.session_events import (
     ContextChange,
     SessionEvent,
     SessionSubject,
+    prompt_of,
     subject_of,
 )
 from sightline.shell_words.answers import Wrote, answer_of
@@ -137,9 +138,14 @@ def lineage_of(records: Iterator[dict[str, Any]]) -> Lineage | None:
 
 def _parents_of(meta: dict[str, Any]) -> tuple[str, ...]:
     """Return the ids of the sessions from which one comes, by its first record."""
-    spawn = dict_of(dict_of(dict_of(meta.get("source")).get("subagent")).get("thread_spawn"))
-    stated = (meta.get("forked_from_id"), spawn.get("parent_thread_id"), meta.get("parent_thread_id"))
+    stated = (meta.get("forked_from_id"), _spawned_by(meta), meta.get("parent_thread_id"))
     return tuple(dict.fromkeys(filter(None, map(text_of, stated))))
+
+
+def _spawned_by(meta: dict[str, Any]) -> str:
+    """Return the id of the session whose agent started this one as its helper; empty for none."""
+    spawn = dict_of(dict_of(dict_of(meta.get("source")).get("subagent")).get("thread_spawn"))
+    return text_of(spawn.get("parent_thread_id"))
 
 
 def left_of(text: str, stream: str = "out") -> KeptText:
@@ -240,7 +246,7 @@ class Parser:
         self._time = written
         self._asked: dict[str, _Asked] = {}
         self._answered: set[str] = set()
-        self._has_subject = False
+        self._has_subject = self._is_helper = False
         self._inner: list[ToolCall] = []
         self._has_items = False
         self._usage = UsageReader()
@@ -322,13 +328,16 @@ class Parser:
         return ToldEvent(self._session, what._replace(id=stamp, told=TRANSCRIPT))
 
     def _said(self, payload: dict[str, Any], stamp: str) -> Iterator[ToldEvent]:
-        """Yield what the agent says in a message."""
-        if payload.get("role") == "user" and not self._has_subject:
+        """Yield what is asked for, or what the agent says, in a message."""
+        if payload.get("role") == "user":
             blocks = [dict_of(one) for one in list_of(payload.get("content"))]
-            told = (subject_of(text_of(one.get("text"))) for one in blocks if one.get("type") == "input_text")
-            if subject := next(filter(None, told), ""):
+            texts = [plain(text_of(one.get("text"))) for one in blocks if one.get("type") == "input_text"]
+            if not self._has_subject and (subject := next(filter(None, map(subject_of, texts)), "")):
                 self._has_subject = True
-                yield self._told(stamp, SessionSubject(self._time, plain(subject)))
+                yield self._told(stamp, SessionSubject(self._time, subject))
+            for place, text in enumerate(texts):
+                if prompt := prompt_of(text, self._time, by_agent=self._is_helper):
+                    yield self._told(f"{stamp}/prompt{place or ''}", prompt)
         if payload.get("role") == "assistant":
             blocks = [dict_of(one) for one in list_of(payload.get("content"))]
             text = "\n".join(text_of(one.get("text")) for one in blocks if one.get("type") == "output_text")
@@ -337,7 +346,7 @@ class Parser:
 
     def _begin(self, payload: dict[str, Any]) -> None:
         """Take the first record, which is of the session itself."""
-        self._named = True
+        self._named, self._is_helper = True, bool(_spawned_by(payload))
         self._session = self._own = self._session_of(payload)
         self._origins, self._copied_until = _parents_of(payload), self._time
 

@@ -54,7 +54,15 @@ from sightline.harnesses.transcript import (
     when,
 )
 from sightline.light.typing_names import Any
-from sightline.log.session_events import REWOUND, TRANSCRIPT, AgentMessage, ContextChange, SessionSubject, subject_of
+from sightline.log.session_events import (
+    REWOUND,
+    TRANSCRIPT,
+    AgentMessage,
+    ContextChange,
+    SessionSubject,
+    prompt_of,
+    subject_of,
+)
 
 TURN = b""
 """No line marks the beginning of a turn; a call's first line comes after all that a hook gets about it."""
@@ -153,6 +161,18 @@ class Parser:
         """Yield the calls of a chat that is one document."""
         yield from self.feed(dict_of(document), 0)
 
+    def _prompted(self, content: Any, unique: str) -> Iterator[ToldEvent]:
+        """Yield a prompt, once, and the session's subject at the first."""
+        blocks = [{"text": content}] if isinstance(content, str) else map(dict_of, list_of(content))
+        text = plain("\n".join(filter(None, (text_of(one.get("text")) for one in blocks))))
+        if not self._has_subject and (subject := subject_of(text)):
+            self._has_subject = True
+            yield ToldEvent(self._session, SessionSubject(self._time, subject, f"{unique}:about", TRANSCRIPT))
+        prompt = prompt_of(text, self._time, f"{unique}:prompt", TRANSCRIPT)
+        if prompt and (prompt.id, len(text)) not in self._said:
+            self._said.add((prompt.id, len(text)))
+            yield ToldEvent(self._session, prompt)
+
     def _begin(self, record: dict[str, Any]) -> None:
         started = when(record.get("startTime"), self._time)
         self._session = self._session._replace(id=text_of(record["sessionId"]), started=started)
@@ -164,13 +184,8 @@ class Parser:
         self._time = when(message.get("timestamp"), self._time)
         unique = text_of(message.get("id"))
         uses = self._uses.setdefault(unique, [])
-        if message.get("type") == "user" and not self._has_subject:
-            content = message.get("content")
-            blocks = [{"text": content}] if isinstance(content, str) else map(dict_of, list_of(content))
-            if subject := next(filter(None, (subject_of(text_of(one.get("text"))) for one in blocks)), ""):
-                self._has_subject = True
-                told = SessionSubject(self._time, plain(subject), f"{unique}:about", TRANSCRIPT)
-                yield ToldEvent(self._session, told)
+        if message.get("type") == "user":
+            yield from self._prompted(message.get("content"), unique)
         text = message.get("content") if message.get("type") == "gemini" else ""
         if isinstance(text, str) and text.strip() and (unique, len(text)) not in self._said:
             self._said.add((unique, len(text)))

@@ -30,7 +30,7 @@ from sightline.harnesses.transcript import (
 )
 from sightline.light.json_text import loads
 from sightline.light.typing_names import Any
-from sightline.log.session_events import TRANSCRIPT, AgentMessage, SessionSubject, subject_of
+from sightline.log.session_events import TRANSCRIPT, AgentMessage, SessionSubject, prompt_of, subject_of
 
 _LANGUAGE = re.compile(r"```([\w-]{1,40})")
 _LANGUAGES = ("mswea_bash_command", "bash")
@@ -78,8 +78,11 @@ def read_trajectory(document: Any, path: str, written: float) -> Iterator[Transc
     session = run_of(path, HARNESS.name, client, _time(messages, written), ".json", ".traj")
     opening, asked, place = _opening_of(fields, messages), session.started, 0
     prompts = (message for message in messages if message.get("role") == "user")
-    if subject := subject_of("\n".join(shown_of(next(prompts, {}).get("content")))):
+    prompt = "\n".join(shown_of(next(prompts, {}).get("content")))
+    if subject := subject_of(prompt):
         yield ToldEvent(session, SessionSubject(asked, subject, "about", TRANSCRIPT))
+    if prompted := prompt_of(prompt, asked, "prompt", TRANSCRIPT):
+        yield ToldEvent(session, prompted)
     for at, message in enumerate(messages):
         if message.get("role") != "assistant":
             continue

@@ -76,6 +76,7 @@ from sightline.log.session_events import (
     ContextChange,
     SessionEvent,
     SessionSubject,
+    prompt_of,
     subject_of,
 )
 
@@ -192,10 +193,13 @@ class Parts:
         ended = number(dict_of(part.get("time")).get("end")) or number(dict_of(about.get("time")).get("completed"))
         text = text_of(part.get("text"))
         is_asked = part.get("type") == "text" and about.get("role") == "user" and part.get("synthetic") is not True
-        if is_asked and session.id not in self._subjects and (subject := subject_of(text)):
-            self._subjects.add(session.id)
+        if is_asked and name not in self._events and (prompt := prompt_of(plain(text), 0.0)):
             when = number(dict_of(about.get("time")).get("created")) / 1000 or session.started
-            yield _told(session, name, SessionSubject(when, plain(subject)))
+            if session.id not in self._subjects and (subject := subject_of(text)):
+                self._subjects.add(session.id)
+                yield _told(session, f"{name}:about", SessionSubject(when, plain(subject)))
+            self._events.add(name)
+            yield _told(session, name, prompt._replace(time=when))
         if name in self._events or part.get("type") != "text" or about.get("role") != "assistant" or not text.strip():
             return
         if not ended:

@@ -14,7 +14,7 @@ from sightline.harnesses.tool_call import CallSession, ToolCall, dict_of, plain,
 from sightline.light.json_text import TooDeep, loads
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any, Protocol
-from sightline.log.session_events import TRANSCRIPT, AgentMessage, SessionEvent, SessionSubject, subject_of
+from sightline.log.session_events import TRANSCRIPT, AgentMessage, SessionEvent, SessionSubject, prompt_of, subject_of
 
 LINE_BYTES = 64 << 20
 """A longer line is not read. One or two images fit, but a file without newlines must not fill the memory."""
@@ -288,10 +288,12 @@ class SessionParser:
         return ToldEvent(self._session, what)
 
     def prompted(self, text: str, event: str) -> Iterator[ToldEvent]:
-        """Yield what the session is about, at the first prompt that says so."""
+        """Yield a prompt, and what the session is about, at the first prompt that says so."""
         if not self._has_subject and (subject := subject_of(text)):
             self._has_subject = True
             yield self.told(SessionSubject(self._time, plain(subject), f"{event}:about", TRANSCRIPT))
+        if prompt := prompt_of(text, self._time, f"{event}:prompt", TRANSCRIPT):
+            yield self.told(prompt)
 
     def said(self, text: str, event: str) -> Iterator[ToldEvent]:
         """Yield a message of the agent, unless it is blank."""

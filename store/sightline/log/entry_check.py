@@ -86,7 +86,7 @@ _TYPES: Mapping[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("event", "trigger", "id", "told"), _is_text),
     **dict.fromkeys(("n", "of", "lines_shown", "lines_total", "bytes_shown", "bytes_total", "remark"), _is_size),
     **dict.fromkeys(("exit_code", "before", "after"), _is_code),
-    **dict.fromkeys(("truncated", "failed", "whole", "cut"), _is_flag),
+    **dict.fromkeys(("truncated", "failed", "whole", "cut", "by_agent"), _is_flag),
     **dict.fromkeys(("refs", "kept", "lost"), _are_texts),
     **dict.fromkeys(("shown", "asked", "matched"), _are_ranges),
     "parts": _are_parts,
@@ -97,7 +97,7 @@ _TYPES: Mapping[str, Callable[[Any], bool]] = {
     "text": _is_content,
 }
 
-_TOLD = ("note", "message", "about", "context")
+_TOLD = ("note", "message", "prompt", "about", "context")
 """Kinds whose text is one piece."""
 
 

@@ -228,8 +228,8 @@ def _bytes_of(command: str) -> bytes:
     return f'"command":{dumps(command, ensure_ascii=False)}'.encode(errors="surrogatepass")
 
 
-_WORDS = ("message", "context")
-"""Entries with an agent's messages, and with summaries of its context, which may quote what it was shown."""
+_WORDS = ("message", "prompt", "context")
+"""Entries with what was said in a session, and with summaries of its context, which may quote what was shown."""
 
 
 def _has_words(entry: dict[str, Any]) -> bool:

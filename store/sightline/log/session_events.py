@@ -1,4 +1,4 @@
-"""Logs what a session has beside views: its subject, what happened to its context, and what its agent said.
+"""Logs what a session has beside views: its subject, what happened to its context, and what was said in it.
 
 These are entries of the log like views: tied into its chain, and blanked with the texts of views. Hooks log them, so
 this module loads little; `session_history` reads them.
@@ -78,6 +78,28 @@ class AgentMessage(NamedTuple):
     number: int = 0
 
 
+class Prompt(NamedTuple):
+    """What a session was asked for by its person, or, if it is a helper's, by the agent that started it.
+
+    Attributes:
+        time: seconds since the epoch.
+        text: its words, without what the harness adds; None if they were blanked.
+        id: id in the transcript; empty if it comes from a hook.
+        told: its source, HOOK or TRANSCRIPT.
+        cut: whether it was longer than the part that is kept.
+        by_agent: whether an agent wrote it.
+        number: number of its entry in the log.
+    """
+
+    time: float
+    text: str | None
+    id: str = ""
+    told: str = HOOK
+    cut: bool = False
+    by_agent: bool = False
+    number: int = 0
+
+
 class SessionSubject(NamedTuple):
     """The subject of a session in a line: the beginning of its first prompt.
 
@@ -101,9 +123,12 @@ SUBJECT = b'"kind":"about"'
 
 SUBJECT_CHARACTERS = 120
 
-SessionEvent = ContextChange | AgentMessage | SessionSubject
+SaidWords = AgentMessage | Prompt | SessionSubject
+"""Somebody's own words, which are kept only with ``[evidence] messages``."""
 
-_KINDS = {"ContextChange": "context", "AgentMessage": "message", "SessionSubject": "about"}
+SessionEvent = ContextChange | SaidWords
+
+_KINDS = {"ContextChange": "context", "AgentMessage": "message", "Prompt": "prompt", "SessionSubject": "about"}
 _COMMAND = late_pattern(
     r"<command-name>\s*([^\s<]+)\s*</command-name>(?:(?:(?!<command-args>).)*<command-args>(.*?)</command-args>)?",
     re.DOTALL,
@@ -113,18 +138,37 @@ _INSTRUCTIONS = ("# AGENTS.md instructions", "Caveat: ")
 
 
 def subject_of(prompt: str) -> str:
-    """Return the subject of a prompt in a line; empty if it has no words of a person's.
+    """Return the subject of a prompt in a line; empty if it has no words of a person's."""
+    if command := _COMMAND.search(prompt[:MESSAGE_CHARACTERS]):
+        return _line(f"{command[1]} {command[2] or ''}")
+    return next((_line(line) for line in prompted_words(prompt).splitlines() if any(map(str.isalnum, line))), "")
+
+
+def prompted_words(prompt: str) -> str:
+    """Return a prompt as it was written; empty if nothing of it is a person's.
 
     Words that a harness adds stand in tags, and are dropped. A command of the harness is given by its name.
     """
-    if command := _COMMAND.search(prompt[:MESSAGE_CHARACTERS]):
-        return _line(f"{command[1]} {command[2] or ''}")
     text = prompt[:MESSAGE_CHARACTERS]
+    if command := _COMMAND.search(text):
+        return f"{command[1]} {command[2] or ''}".strip()
     while around := _AROUND.match(text):
         text = text[around.end() :]
-    if text.lstrip().startswith(_INSTRUCTIONS):
-        return ""
-    return next((_line(line) for line in text.splitlines() if any(map(str.isalnum, line))), "")
+    return "" if text.lstrip().startswith(_INSTRUCTIONS) else text.strip()
+
+
+def prompt_of(text: str, time: float, id: str = "", told: str = HOOK, *, by_agent: bool = False) -> Prompt | None:  # noqa: A002
+    """Return what a session was asked for; None if nothing in it is a person's, or an agent's.
+
+    Args:
+        text: the prompt as its harness states it.
+        time: seconds since the epoch.
+        id: id in the transcript; empty if it comes from a hook.
+        told: its source, HOOK or TRANSCRIPT.
+        by_agent: whether an agent wrote it.
+    """
+    words = prompted_words(text)
+    return Prompt(time, storable(words), id, told, len(text) > MESSAGE_CHARACTERS, by_agent) if words else None
 
 
 def _line(text: str) -> str:
@@ -144,7 +188,7 @@ def entry_of(event: SessionEvent, hide: Callable[[str], str] = str) -> dict[str,
     text = event.summary if isinstance(event, ContextChange) else event.text
     words = storable(hide((text or "")[:MESSAGE_CHARACTERS]))
     kind = _KINDS[type(event).__name__]
-    if isinstance(event, AgentMessage):
+    if isinstance(event, AgentMessage | Prompt):
         fields["cut"] = event.cut or len(text or "") > MESSAGE_CHARACTERS
     entry: dict[str, Any] = log.loggable(
         {"kind": kind, **{name: value for name, value in fields.items() if _tells(value)}}

@@ -1,4 +1,4 @@
-"""Reads what logs have beside views: what happened to each session's context, and what its agent said.
+"""Reads what logs have beside views: what happened to each session's context, and what was said in it.
 
 None of this is in the index, so the log is read, each time from where the last reading ended.
 """
@@ -11,6 +11,7 @@ from sightline.base.errors import StoreFailed
 from sightline.base.records import Session, known_fields
 from sightline.base.sha256 import sha256_hex
 from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any
 from sightline.log import log
 from sightline.log.session_events import (
     COMPACTED,
@@ -22,6 +23,7 @@ from sightline.log.session_events import (
     TRANSCRIPT,
     AgentMessage,
     ContextChange,
+    Prompt,
     SessionEvent,
     SessionSubject,
     append_events,
@@ -32,7 +34,7 @@ _ONE_COMPACTION_SECONDS = 300.0
 """The longest time between two reports of one compaction, because writing the summary takes minutes."""
 
 _VIEW = b'"kind":"view"'  # in most lines, near their beginning; within a text there would be backslashes
-_MARKS = (b'"kind":"context"', b'"kind":"message"', SUBJECT)
+_MARKS = (b'"kind":"context"', b'"kind":"message"', b'"kind":"prompt"', SUBJECT)
 
 
 class SessionEvents(NamedTuple):
@@ -42,11 +44,13 @@ class SessionEvents(NamedTuple):
         changes: the changes of the context in order; several reports of one compaction are one.
         messages: the messages in order, each once.
         told_from: from when on everything that happened to the context is reported; None if it is not.
+        prompts: the prompts in order, each once.
     """
 
     changes: tuple[ContextChange, ...] = ()
     messages: tuple[AgentMessage, ...] = ()
     told_from: float | None = None
+    prompts: tuple[Prompt, ...] = ()
 
 
 def write_events(store: Store, session: Session, events: Sequence[SessionEvent]) -> None:
@@ -72,8 +76,8 @@ def write_events(store: Store, session: Session, events: Sequence[SessionEvent])
 def unknown_events(store: Reading, session: str, events: Sequence[SessionEvent]) -> list[SessionEvent]:
     """Return those events of a transcript that a session's log does not have yet."""
     known = _read(store, session)
-    ids = {one.id for one in known.changes} | {one.id for one in known.messages}
-    said = {_key(one) for one in known.messages}
+    ids = {one.id for of_kind in (known.changes, known.messages, known.prompts) for one in of_kind}
+    said = {_key(one) for of_kind in (known.messages, known.prompts) for one in of_kind}
     has_subject = known.has_subject
     found: list[SessionEvent] = []
     for event in events:
@@ -83,7 +87,7 @@ def unknown_events(store: Reading, session: str, events: Sequence[SessionEvent])
             if has_subject:
                 continue
             has_subject = True
-        elif isinstance(event, AgentMessage):
+        elif isinstance(event, AgentMessage | Prompt):
             if _key(event) in said:
                 continue
             said.add(_key(event))
@@ -98,10 +102,10 @@ _SAME_SECONDS = 60
 _SAME_HOOK_SECONDS = 2  # between the hooks of a person and of a project for one event
 
 
-def _key(message: AgentMessage) -> tuple[str, int]:
-    """Return what identifies a message: its words, and how often they were said before."""
+def _key(message: AgentMessage | Prompt) -> tuple[str, int, type]:
+    """Return what identifies a message or a prompt: its words, and the minute in which they were said."""
     text = (message.text or "").strip()[:MESSAGE_CHARACTERS]
-    return sha256_hex(text.encode(errors="surrogatepass"))[:16], int(message.time // _SAME_SECONDS)
+    return sha256_hex(text.encode(errors="surrogatepass"))[:16], int(message.time // _SAME_SECONDS), type(message)
 
 
 def events_of(store: Reading, session: str) -> SessionEvents:
@@ -112,13 +116,14 @@ def events_of(store: Reading, session: str) -> SessionEvents:
         changes,
         tuple(_once(sorted(found.messages, key=lambda one: one.time))),
         min((one.time for one in changes if one.whole), default=None),
+        tuple(_once(sorted(found.prompts, key=lambda one: one.time))),
     )
 
 
-def _once(messages: Iterable[AgentMessage]) -> Iterator[AgentMessage]:
-    """Yield messages, those that both a hook and a transcript report only once."""
-    last: dict[str | None, AgentMessage] = {}
-    for one in messages:
+def _once(said: Iterable[Any]) -> Iterator[Any]:
+    """Yield messages or prompts, those that both a hook and a transcript report only once."""
+    last: dict[str | None, AgentMessage | Prompt] = {}
+    for one in said:
         before = last.get(one.text)
         apart = _SAME_SECONDS if before and before.told != one.told else _SAME_HOOK_SECONDS
         if before and one.text and one.time - before.time <= apart:
@@ -172,6 +177,7 @@ class _Found:
         self.last = b""
         self.changes: list[ContextChange] = []
         self.messages: list[AgentMessage] = []
+        self.prompts: list[Prompt] = []
         self.has_subject = False
 
 
@@ -224,5 +230,8 @@ def _take(found: _Found, line: bytes) -> None:
             case "message":
                 fields = known_fields(AgentMessage, entry)
                 found.messages.append(AgentMessage(**{**fields, "text": entry.get("text"), "number": number}))
+            case "prompt":
+                fields = known_fields(Prompt, entry)
+                found.prompts.append(Prompt(**{**fields, "text": entry.get("text"), "number": number}))
     except (log.BrokenChain, TypeError, KeyError):
         return  # changed from outside, which the doctor reports

@@ -58,7 +58,7 @@ class FleetSettings(NamedTuple):
         redact_known: whether secrets of well-known formats are hidden there, even if they are kept here.
         max_buffer_bytes: a larger buffer is not shipped.
         store: address of the shared database for reading, as ``--store fleet`` does.
-        messages: whether to ship also agents' messages, first prompts, and summaries of contexts.
+        messages: whether to ship also prompts, agents' messages, and summaries of contexts.
     """
 
     db: str = ""
@@ -81,10 +81,10 @@ class FleetSettings(NamedTuple):
 
 
 class EvidenceSettings(NamedTuple):
-    """What is kept of an agent's own words, and what it is told about them.
+    """Which own words of people and agents are kept, and what an agent is told about its own.
 
     Attributes:
-        messages: whether agents' messages are kept, so that their claims can be compared with the log.
+        messages: whether prompts and agents' messages are kept: for the timeline, and to compare claims with the log.
         remind: whether a session is told after a compaction which failures it has forgotten.
         ask: whether an agent that stops is told, once, what its claims lack.
     """
@@ -125,8 +125,8 @@ class Settings(NamedTuple):
         redact_known: whether secrets of well-known formats are hidden before anything is written.
         redact_patterns: regular expressions of further secrets; if one has a group, only the group is hidden.
         ship_off: folders with ``ship = "off"``: nothing is shipped of what runs in one, or below it.
-        evidence: whether agents' messages are kept, whether a session is reminded of failures after a compaction, and
-            whether an agent is told what its claims lack: [more](evidence.md).
+        evidence: whether prompts and agents' messages are kept, whether a session is reminded of failures after a
+            compaction, and whether an agent is told what its claims lack: [more](evidence.md).
         fleet: the fleet to which outputs are shipped.
         trusted_stores: in your own settings: stores that you use although others own or may write their folders.
         index_folder: a folder on a local disk in which the index lies, for a store on a network's disk.

@@ -38,6 +38,10 @@ def words(messages: tuple[AgentMessage, ...]) -> list[str | None]:
     return [one.text for one in messages]
 
 
+def prompted(found: SessionEvents) -> list[str | None]:
+    return [one.text for one in found.prompts]
+
+
 class Talk(Claude):
     """Lines of Claude Code's that are no calls."""
 
@@ -122,6 +126,29 @@ def test_what_is_imported_again_is_not_told_again(store: Store, imported: Import
     assert [one.event for one in found.changes] == [STARTED, COMPACTED]
 
 
+def test_prompts_of_claude_code_are_kept_whole_without_what_is_added(
+    store: Store, imported: Import, tmp_path: Path
+) -> None:
+    talk = Talk()
+    helper = {"agentId": "a1b2", "isSidechain": True}
+    lines = [
+        talk.ask("p1", "Fix the parser\n\nIt fails on tabs."),
+        *talk.ran(1, "one\n"),
+        talk.ask("p2", "<system-reminder>rules</system-reminder>\nNow **all** tests"),
+        talk.ask("p3", "<task-notification><task-id>x</task-id></task-notification>\nRead the file."),
+        talk.ask("p4", "<local-command-stdout>done</local-command-stdout>"),
+        talk.ask("p5", "a rule of the harness", isMeta=True),
+        talk.ask("h1", "Look for the parser.", **helper),
+    ]
+    imported(write_lines(tmp_path / "s.jsonl", *lines))
+    own = of(store, "claude-code-5e551011")
+    assert prompted(own) == ["Fix the parser\n\nIt fails on tabs.", "Now **all** tests"]
+    assert [one.by_agent for one in own.prompts] == [False, False]
+    assert [(one.text, one.by_agent) for one in of(store, "claude-code-5e551011-a1b2").prompts] == [
+        ("Look for the parser.", True)
+    ]
+
+
 def test_messages_are_not_kept_where_a_person_wants_none(tmp_path: Path) -> None:
     talk = Talk()
     lines = [*talk.ran(1, "one\n"), talk.say("m1", "private words"), talk.boundary(), talk.ask("p1", "go on")]
@@ -130,11 +157,14 @@ def test_messages_are_not_kept_where_a_person_wants_none(tmp_path: Path) -> None
         Importer(store).run(find_sources(str(path)))
         found = of(store, "claude-code-5e551011")
         assert (words(found.messages), [one.event for one in found.changes]) == ([], [STARTED, COMPACTED])
+        assert found.prompts == ()
 
 
 def test_nothing_is_kept_of_a_folder_that_is_not_captured(tmp_path: Path) -> None:
     talk = Talk()
     path = write_lines(tmp_path / "s.jsonl", *talk.ran(1, "one\n"), talk.say("m1", "private words"))
+    with path.open("ab") as file:
+        file.write(json.dumps(talk.ask("p1", "private, too")).encode() + b"\n")
     with Store(str(tmp_path / "root"), Settings(capture_off=("/home/user/project",))) as store:
         Importer(store).run(find_sources(str(path)))
         assert of(store, "claude-code-5e551011") == SessionEvents()
@@ -143,9 +173,12 @@ def test_nothing_is_kept_of_a_folder_that_is_not_captured(tmp_path: Path) -> Non
 def test_secrets_in_messages_are_hidden(tmp_path: Path) -> None:
     talk = Talk()
     path = write_lines(tmp_path / "s.jsonl", *talk.ran(1, "one\n"), talk.say("m1", "the word is hush-12345"))
+    with path.open("ab") as file:
+        file.write(json.dumps(talk.ask("p1", "I said hush-12345")).encode() + b"\n")
     with Store(str(tmp_path / "root"), Settings(redact_patterns=("hush-[0-9]+",))) as store:
         Importer(store).run(find_sources(str(path)))
-        assert "hush" not in str(words(of(store, "claude-code-5e551011").messages))
+        found = of(store, "claude-code-5e551011")
+        assert len(found.prompts) == 1 and "hush" not in str(words(found.messages) + prompted(found))
 
 
 def _codex(*payloads: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
@@ -172,6 +205,7 @@ def test_a_compaction_of_codex_and_what_it_says(store: Store, imported: Import, 
         (REWOUND, ""),
     ]
     assert words(found.messages) == ["The build succeeds."]
+    assert prompted(found) == ["go"]
 
 
 def test_a_rewind_of_gemini_cli_and_what_it_says(store: Store, imported: Import, tmp_path: Path) -> None:
@@ -179,6 +213,7 @@ def test_a_rewind_of_gemini_cli_and_what_it_says(store: Store, imported: Import,
     response = {"functionResponse": {"id": "call-1", "response": {"output": "Output: x"}}}
     lines: list[dict[str, Any]] = [
         {"sessionId": "9e3", "projectHash": "h", "startTime": STAMP.format(0), "kind": "main"},
+        {"id": "g0", "timestamp": STAMP.format(1), "type": "user", "content": [{"text": "list"}, {"text": "all"}]},
         {"id": "g1", "timestamp": STAMP.format(1), "type": "gemini", "content": "I ran ls.", "toolCalls": []},
         {
             "id": "g2",
@@ -192,6 +227,7 @@ def test_a_rewind_of_gemini_cli_and_what_it_says(store: Store, imported: Import,
     imported(write_lines(tmp_path / "project/chats/session-1.jsonl", *lines))
     found = of(store, "gemini-9e3")
     assert [(one.event, one.lost) for one in found.changes] == [(REWOUND, ("call-1",))]
+    assert prompted(found) == ["list\nall"]
     assert (words(found.messages), found.told_from) == (["I ran ls."], None)  # of compressions it tells nothing
 
 
@@ -233,6 +269,7 @@ def test_a_compaction_and_a_pruning_of_opencode(store: Store, imported: Import, 
     ]
     assert found.changes[2].summary == "what was done"
     assert words(found.messages) == ["Lint is clean."]
+    assert prompted(found) == ["go"]
 
 
 def test_an_imported_session_is_called_by_its_first_prompt(store: Store, imported: Import, tmp_path: Path) -> None:

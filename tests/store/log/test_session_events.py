@@ -16,6 +16,7 @@ from sightline.log.session_events import (
     TRANSCRIPT,
     AgentMessage,
     ContextChange,
+    Prompt,
     SessionEvent,
     append_events,
 )
@@ -65,15 +66,18 @@ def test_a_transcript_that_is_read_again_adds_nothing(store: Store) -> None:
         ContextChange(100.0, STARTED, told=TRANSCRIPT, whole=True),
         ContextChange(200.0, COMPACTED, id="u1", told=TRANSCRIPT),
         AgentMessage(300.0, "All tests pass.", "u2", TRANSCRIPT),
+        Prompt(290.0, "All tests pass.", "u3", TRANSCRIPT),
     ]
     write_events(store, SESSION, told)
     write_events(store, SESSION, told)
-    assert log.verify(store.layout.audit_file(SESSION.name)) == 4
+    assert log.verify(store.layout.audit_file(SESSION.name)) == 5
 
 
 def test_a_message_that_a_hook_and_a_transcript_tell_is_one(store: Store) -> None:
     put(store, AgentMessage(300.0, "Done.", told=HOOK), AgentMessage(301.0, "Done.", "u", TRANSCRIPT))
     put(store, AgentMessage(900.0, "Done.", told=HOOK))
+    put(store, Prompt(290.0, "Done?", told=HOOK), Prompt(291.0, "Done?", "v", TRANSCRIPT))
+    assert [one.time for one in events_of(store, SESSION.name).prompts] == [290.0]
     assert [one.time for one in events_of(store, SESSION.name).messages] == [300.0, 900.0]
 
 
@@ -94,16 +98,19 @@ def test_purging_an_output_blanks_what_was_said_after_it_was_shown(store: Store)
     put(store, AgentMessage(1.0, "before"))
     shows = Shows("run_command", {"command": "secrets"}, (buffer.name,))
     view = record_view(store, SESSION, shows, (Segment("hush\n"),))
-    put(store, AgentMessage(view.time + 1, "it says hush"))
+    put(store, AgentMessage(view.time + 1, "it says hush"), Prompt(view.time + 1, "why hush?"))
     put(store, ContextChange(view.time + 2, COMPACTED, summary="it said hush"))
     retention.remove(store, [buffer], purge=True)
     found = events_of(store, SESSION.name)
     assert [one.text for one in found.messages] == ["before", None]
     assert [one.summary for one in found.changes] == [None]
+    assert [one.text for one in found.prompts] == [None]
+    assert b"why hush" not in Path(store.layout.audit_file(SESSION.name)).read_bytes()
 
 
 def test_removing_a_session_blanks_all_that_was_said(store: Store) -> None:
     put(store, AgentMessage(300.0, "private"), ContextChange(400.0, COMPACTED, summary="private, too"))
+    put(store, Prompt(450.0, "private as well"))
     append_entry(store, SESSION, {"kind": "titled", "time": 500.0, "title": "a title"})
     retention.remove_session(store, SESSION)
     assert b"private" not in Path(store.layout.audit_file(SESSION.name)).read_bytes()
@@ -129,8 +136,9 @@ def test_what_others_make_of_a_session_before_its_writer_has_indexed_it_stays(
 
 def test_the_limit_of_view_text_holds_for_messages(tmp_path: Path) -> None:
     with Store(str(tmp_path / "root"), Settings(max_view_bytes=1_000)) as store:
-        put(store, AgentMessage(300.0, "long " * 1_000))
+        put(store, AgentMessage(300.0, "long " * 1_000), Prompt(301.0, "longer " * 1_000))
         retention.collect(store)
+        assert [one.text for one in events_of(store, SESSION.name).prompts] == [None]
         assert [one.text for one in events_of(store, SESSION.name).messages] == [None]
 
 

@@ -11,7 +11,15 @@ from sightline.base.request_usage import RequestUsage
 from sightline.fleet.content import BatchContent
 from sightline.fleet.queue import QueueItem
 from sightline.log import log
-from sightline.log.session_events import COMPACTED, AgentMessage, ContextChange, SessionSubject, append_events
+from sightline.log.session_events import (
+    COMPACTED,
+    AgentMessage,
+    ContextChange,
+    Prompt,
+    SessionEvent,
+    SessionSubject,
+    append_events,
+)
 from sightline.log.usage import write_usage
 from sightline.settings.config import FleetSettings, Settings
 from sightline.store import Store
@@ -39,15 +47,19 @@ class _Sent:
 def test_words_are_sent_only_where_a_person_says_so(tmp_path: Any, messages: bool) -> None:
     settings, sent = Settings(fleet=FleetSettings(db="postgresql://x", messages=messages)), _Sent()
     with Store(str(tmp_path / "root"), settings) as store:
-        told = [AgentMessage(1.0, "what it said"), ContextChange(2.0, COMPACTED, summary="what it summed up")]
+        told: list[SessionEvent] = [
+            AgentMessage(1.0, "what it said"),
+            ContextChange(2.0, COMPACTED, summary="what it summed up"),
+        ]
+        told.append(Prompt(2.5, "what it is to do"))
         append_events(store.root, AGENT, [*told, SessionSubject(3.0, "what it was asked")])
         write_usage(store, AGENT, [RequestUsage("claude-code:m1", 4.0, "claude-opus-4-5", output=77_123)])
         content: Any = BatchContent
         made = content(store, sent, sent, lambda _: True, lambda: None)
-        item = dict.fromkeys(QueueItem._fields, 0) | {"kind": "log", "name": AGENT.name, "first": 0, "last": 4}
+        item = dict.fromkeys(QueueItem._fields, 0) | {"kind": "log", "name": AGENT.name, "first": 0, "last": 5}
         made.add(QueueItem(**item))
-    words = (b"what it said", b"what it summed up", b"what it was asked")
-    assert [one in sent.data for one in (*words, b"claude-opus-4-5", b"77123")] == [messages] * 5
+    words = (b"what it said", b"what it summed up", b"what it was asked", b"what it is to do")
+    assert [one in sent.data for one in (*words, b"claude-opus-4-5", b"77123")] == [messages] * 6
     copy = tmp_path / "copy.jsonl"
     copy.write_bytes(sent.data)
-    assert log.verify(str(copy)) == 5  # the chain holds without the words
+    assert log.verify(str(copy)) == 6  # the chain holds without the words

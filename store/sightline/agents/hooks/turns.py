@@ -30,10 +30,12 @@ from sightline.log.session_events import (
     STARTED,
     AgentMessage,
     ContextChange,
+    SaidWords,
     SessionEvent,
     SessionSubject,
     append_events,
     knows_subject,
+    prompt_of,
     subject_of,
 )
 from sightline.settings.config import EvidenceSettings, default_root, load_settings
@@ -128,7 +130,7 @@ def _record_event(harness: Harness, event: str, given: Json, session: Session) -
         OSError, UnsafeStore: it could not be logged.
     """
     told = _told_by(harness, event, given)
-    if told is None:
+    if not told:
         return
     root = default_root()
     if not os.path.isdir(root) and harness.when(event) != START:
@@ -137,37 +139,39 @@ def _record_event(harness: Harness, event: str, given: Json, session: Session) -
     cwd = str(given.get("cwd") or "")
     if not settings.captures(cwd or os.getcwd()):
         return
-    if isinstance(told, AgentMessage | SessionSubject) and not settings.evidence.messages:
+    if isinstance(told[0], SaidWords) and not settings.evidence.messages:
         return
-    if isinstance(told, SessionSubject) and knows_subject(root, session.name):
-        return
+    if isinstance(told[0], SessionSubject) and knows_subject(root, session.name):
+        told = told[1:]
     prompt = given.get("prompt_id")
     if isinstance(prompt, str) and not is_first(root, session.name, event, prompt):
         return
     redaction = settings.redaction()
-    append_events(root, session, [told], hide=redaction.text if redaction else str, durable=settings.durable)
+    append_events(root, session, told, hide=redaction.text if redaction else str, durable=settings.durable)
 
 
-def _told_by(harness: Harness, event: str, given: Json) -> SessionEvent | None:
-    """What an event reports, in members that harnesses call alike; None for nothing."""
+def _told_by(harness: Harness, event: str, given: Json) -> list[SessionEvent]:
+    """What an event reports, in members that harnesses call alike."""
     when, now = harness.when(event), time.time()
     trigger = _TRIGGERS.get(text_of(given.get("trigger")), "")
     if when == START:
         source = _SOURCES.get(text_of(given.get("source")), STARTED)
-        return ContextChange(now, source, whole=harness.tells_context)
+        return [ContextChange(now, source, whole=harness.tells_context)]
     if when == PROMPT:
         prompt = text_of(given.get("prompt"))
         is_notice = bool(harness.background) and prompt.startswith(harness.background)
-        subject = "" if is_notice else subject_of(prompt)
-        return SessionSubject(now, plain(subject)) if subject else None
+        if is_notice or not (said := prompt_of(prompt, now)):
+            return []
+        subject = subject_of(prompt)
+        return [*([SessionSubject(now, plain(subject))] if subject else []), said]
     if when == CONTEXT and event == harness.compacted:
-        return ContextChange(now, COMPACTED, trigger, summary=plain(text_of(given.get("compact_summary"))))
+        return [ContextChange(now, COMPACTED, trigger, summary=plain(text_of(given.get("compact_summary"))))]
     if when == CONTEXT:
-        return ContextChange(now, COMPACTING, trigger)
+        return [ContextChange(now, COMPACTING, trigger)]
     if when == END:
         text = text_of(given.get(harness.says)).strip()
-        return AgentMessage(now, plain(text)) if text else None
-    return None
+        return [AgentMessage(now, plain(text))] if text else []
+    return []
 
 
 def _switches() -> EvidenceSettings:

@@ -42,9 +42,8 @@ from sightline.light.typing_names import Any
 from sightline.log.past_views import SAME_SECONDS, LoggedCalls, Nameless, ViewRow, known_calls, log_past_views
 from sightline.log.retention import enforce_limits
 from sightline.log.session_events import (
-    AgentMessage,
+    SaidWords,
     SessionEvent,
-    SessionSubject,
 )
 from sightline.log.session_history import write_events
 from sightline.log.sessions import safe_name
@@ -415,7 +414,7 @@ class Importer:
         return self._known[name]
 
     def _take_event(self, source: TranscriptSource, event: ToldEvent) -> None:
-        if isinstance(event.what, AgentMessage | SessionSubject) and not self.limits.evidence.messages:
+        if isinstance(event.what, SaidWords) and not self.limits.evidence.messages:
             return
         if self._may_capture(event.session.cwd):
             session = self._session(event.session, source.written)

@@ -45,7 +45,7 @@ from sightline.light.json_text import dumps, loads
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any
 from sightline.log.past_views import SAME_INSTANT, SAME_SECONDS, SLACK_SECONDS, LoggedCalls, known_calls, log_past_views
-from sightline.log.session_events import AgentMessage, SessionEvent
+from sightline.log.session_events import SaidWords, SessionEvent
 from sightline.log.session_history import write_events
 from sightline.log.sessions import use_key
 from sightline.settings.config import HOOKS
@@ -205,7 +205,7 @@ class LiveTranscript:
         if not settings.captures(self._session.cwd):
             return
         if not settings.evidence.messages:
-            told = [one for one in told if not isinstance(one, AgentMessage)]
+            told = [one for one in told if not isinstance(one, SaidWords)]
         if told:
             write_events(self._store, self._session, told)
 

@@ -21,7 +21,7 @@ from sightline.log.views import indexed_view
 from sightline.search.matcher import TITLE_CHARACTERS
 from sightline.store import Narrowing
 
-EVENTS = ("context", "about", "message")
+EVENTS = ("context", "about", "message", "prompt")
 """The kinds of lines that say what happened to a session's context, and what was said."""
 
 REMARKS = "remarks"

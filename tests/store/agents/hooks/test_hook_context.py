@@ -64,19 +64,45 @@ def test_two_hooks_of_ours_at_one_event_tell_it_once(claude: Harness, root: Path
     assert [one.text for one in told(root).messages] == ["All done."]
 
 
+def test_each_prompt_is_kept_whole_and_the_first_names_the_session(claude: Harness, root: Path) -> None:
+    claude.tell("SessionStart", source="startup")
+    claude.tell("UserPromptSubmit", prompt="Fix the parser\n\nIt fails on tabs.", prompt_id="p1")
+    claude.tell("UserPromptSubmit", prompt="<task-notification>done</task-notification>", prompt_id="p2")
+    claude.tell("UserPromptSubmit", prompt="<system-reminder>x</system-reminder>Now the tests", prompt_id="p3")
+    assert [(one.text, one.by_agent) for one in told(root).prompts] == [
+        ("Fix the parser\n\nIt fails on tabs.", False),
+        ("Now the tests", False),
+    ]
+    with Store(str(root)) as store:
+        assert [one.session.title for one in list_sessions(store)] == ["Fix the parser"]
+
+
+def test_secrets_in_prompts_are_hidden_before_they_are_written(claude: Harness, root: Path) -> None:
+    claude.tell("SessionStart", source="startup")
+    (root / "config.toml").write_text('[redact]\npatterns = ["hunter[0-9]"]\n')
+    claude.tell("UserPromptSubmit", prompt="log in with hunter2")
+    (prompt,) = told(root).prompts
+    assert prompt.text and "hunter2" not in prompt.text
+    assert "hunter2" not in (root / "audit" / "claude-code-s1.jsonl").read_text()
+
+
 def test_no_message_is_kept_where_a_person_wants_none(claude: Harness, root: Path) -> None:
     claude.tell("SessionStart", source="startup")
     (root / "config.toml").write_text("[evidence]\nmessages = false\n")
+    claude.tell("UserPromptSubmit", prompt="private, too")
     claude.tell("Stop", last_assistant_message="private", stop_hook_active=False)
-    assert told(root).messages == ()
+    assert (told(root).messages, told(root).prompts) == ((), ())
+    assert "private" not in (root / "audit" / "claude-code-s1.jsonl").read_text()
 
 
 def test_nothing_is_kept_in_a_folder_that_is_not_captured(claude: Harness, root: Path) -> None:
     claude.tell("SessionStart", source="startup")
     (root / "config.toml").write_text(f'[directories."{claude.cwd}"]\ncapture = "off"\n')
+    claude.tell("UserPromptSubmit", prompt="private, too")
     claude.tell("Stop", last_assistant_message="private")
     compact(claude)
-    assert (told(root).messages, [one.event for one in told(root).changes]) == ((), [STARTED])
+    assert (told(root).messages, told(root).prompts) == ((), ())
+    assert ([], [one.event for one in told(root).changes]) == ([], [STARTED])
 
 
 def test_secrets_are_hidden_in_what_is_kept(claude: Harness, root: Path) -> None:
