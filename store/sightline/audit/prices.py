@@ -8,6 +8,7 @@ import calendar
 import os
 import re
 import time
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 
 from sightline.base.regular_files import read_regular
@@ -68,7 +69,7 @@ class PriceList:
         listed = {name: one["prices"] for one in table["models"] for name in one["names"]}
         wanted = {one for model in models for one in _names_of(model)}
         self._models = {name: listed[name] for name in wanted if name in listed}
-        self._spans = cache(self._read)
+        self._spans, self._known = cache(self._read), cache(self._price)
         found = [span for prices in self._models.values() for span in prices]
         self.times: Sequence[float] = sorted({_since(span) for span in found} - {0.0})
         above = (key.rpartition("above_")[2] for span in found for key in span)
@@ -87,22 +88,33 @@ class PriceList:
 
     def dollars(self, of: RequestSum) -> float | None:
         """Return what requests of one price cost, as far as their tokens are stated; None if no price is known."""
-        if (price := self._price(of)) is None:
+        if (price := self._price(of.model, of.tier, of.period, of.band)) is None:
             return None
         counts = (of.fresh, of.cache_read, of.cache_write, of.cache_write_1h, of.output)
         return sum(count * rate for count, rate in zip(counts, price, strict=True)) / 1e6
 
-    def _price(self, of: RequestSum) -> ModelPrice | None:
-        names = [one for one in _names_of(of.model) if one in self._own or one in self._models]
+    def rates(self, model: str, tier: str, at: float, context: int) -> ModelPrice | None:
+        """Return the prices of one request; None if they are not known.
+
+        Args:
+            model: name of the model.
+            tier: words that change the price.
+            at: seconds since the epoch.
+            context: tokens of its input.
+        """
+        return self._known(model, tier, bisect_right(self.times, at), bisect_left(self.sizes, context))
+
+    def _price(self, model: str, tier: str, period: int, band: int) -> ModelPrice | None:
+        names = [one for one in _names_of(model) if one in self._own or one in self._models]
         if not names:
             return None
         if names[0] in self._own:
             return self._own[names[0]]
-        at, size = (self.times[of.period - 1] if of.period else 0.0), (self.sizes[of.band - 1] if of.band else 0)
+        at, size = (self.times[period - 1] if period else 0.0), (self.sizes[band - 1] if band else 0)
         spans = [span for span in self._spans(names[0]) if span.since <= at]
         if not spans:
             return None
-        words = of.tier.split()
+        words = tier.split()
         factors = [self._regions[word] for word in words if word in self._regions]
         tiers = [word for word in words if word not in self._regions] or [_RATES]
         sized = max(spans, key=lambda span: span.since).rates.get(tiers[0])

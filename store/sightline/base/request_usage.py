@@ -14,7 +14,7 @@ class RequestUsage(NamedTuple):
 
     Attributes:
         id: id of the request, the same in every copy of its record.
-        time: seconds since the epoch.
+        time: when the first record of the reply was made, before the results of its calls; seconds since the epoch.
         model: name of the model, as the harness states it; empty if it does not.
         fresh: tokens of the input that were neither read from a cache nor written to one.
         cache_read: tokens that were read from the cache.

@@ -1,6 +1,6 @@
 """The index's rows about requests to models: which tokens each took, and their sums."""
 
-from sightline.base.request_usage import COUNTS, MOST_TOKENS, RequestSum
+from sightline.base.request_usage import COUNTS, MOST_TOKENS, RequestSum, RequestUsage
 from sightline.disk.database import Database
 from sightline.light.json_text import dumps
 from sightline.light.named_tuple import NamedTuple
@@ -49,13 +49,14 @@ def row_of_entry(session: str, entry: dict[str, Any]) -> RequestRow:
 
 
 _COLUMNS = ", ".join(RequestRow._fields)
-_BETTER = ", ".join(f"{name} = excluded.{name}" for name in RequestRow._fields[2:])
+_USAGE = ", ".join(RequestUsage._fields[:-1])
+_BETTER = ", ".join(f"{name} = excluded.{name}" for name in RequestRow._fields[3:])
 _FULLNESS = "2 * COALESCE({0}.output, -1) + ({0}.at_least = '')"
 """See `RequestUsage.fullness`."""
 
 _PUT = (
     f"INSERT INTO requests ({_COLUMNS}) VALUES ({', '.join('?' * len(RequestRow._fields))})"  # noqa: S608
-    f" ON CONFLICT (id) DO UPDATE SET {_BETTER}"
+    f" ON CONFLICT (id) DO UPDATE SET time = MIN(time, excluded.time), {_BETTER}"
     f" WHERE requests.model IS NOT NULL AND (excluded.model IS NULL OR {_FULLNESS.format('excluded')}"
     f" > {_FULLNESS.format('requests')})"
 )
@@ -82,7 +83,10 @@ class RequestRows:
         self._db = database
 
     def put(self, rows: Sequence[RequestRow]) -> None:
-        """Insert requests; a known one is replaced by a record with more output, or with none if it was blanked."""
+        """Insert requests; a known one is replaced by a record with more output, or with none if it was blanked.
+
+        Its time stays that of its first record.
+        """
         with self._db.writing():
             self._db.execute_all(_PUT, rows)
 
@@ -93,6 +97,20 @@ class RequestRows:
             " WHERE id IN (SELECT value FROM json_each(?))"
         )
         return {str(name): fullness for name, fullness in self._db.rows(statement, (_BLANKED, dumps(list(ids))))}
+
+    def of(self, sessions: Iterable[str] | None = None) -> dict[str, list[RequestUsage]]:
+        """Return the requests of some sessions, or of all, by session and in order of time, but those blanked."""
+        where, parameters = "model IS NOT NULL", list[Any]()
+        if sessions is not None:
+            where += " AND session IN (SELECT value FROM json_each(?))"
+            parameters.append(dumps(list(sessions)))
+        found = dict[str, list[RequestUsage]]()
+        statement = f"SELECT session, {_USAGE} FROM requests WHERE {where} ORDER BY time"  # noqa: S608
+        for session, *fields in self._db.rows(statement, parameters):
+            *counts, computed, at_least, tier, price = fields
+            usage = (*counts, tuple(computed.split()), tuple(at_least.split()), tier, price, ())
+            found.setdefault(session, []).append(RequestUsage._make(usage))
+        return found
 
     def models(self) -> list[str]:
         """Return the names of the models that requests were made to."""

@@ -148,6 +148,11 @@ def _spawned_by(meta: dict[str, Any]) -> str:
     return text_of(spawn.get("parent_thread_id"))
 
 
+def _is_of_reply(item: dict[str, Any]) -> bool:
+    """Return whether a ``response_item`` is of a model, rather than told to it."""
+    return item.get("role", "assistant") == "assistant" and not text_of(item.get("type")).endswith("_output")
+
+
 def left_of(text: str, stream: str = "out") -> KeptText:
     """Return what is left of a tool's output in a text that Codex may have cut; without gaps if it has not.
 
@@ -249,7 +254,7 @@ class Parser:
         self._has_subject = self._is_helper = False
         self._inner: list[ToolCall] = []
         self._has_items = False
-        self._usage = UsageReader()
+        self._usage, self._begun = UsageReader(), 0.0  # when the first item came of a reply whose usage comes later
         self._programs: dict[str, _Program] = {}  # programs that go on, by the numbers of their cells
         self._held: dict[str, _HeldProgram] = {}  # programs whose commands go on, by the numbers of these
         self._running: dict[str, str] = {}  # calls of commands by the numbers that Codex gives to these
@@ -297,6 +302,8 @@ class Parser:
         payload = dict_of(record.get("payload"))
         stamp = text_of(record.get("timestamp"))
         self._look_for_end_of_copy()
+        if kind == "response_item" and not self._begun and _is_of_reply(payload):
+            self._begun = self._time
         if kind == "turn_context":
             self._usage.model = text_of(payload.get("model")) or self._usage.model
         if kind == "session_meta":
@@ -308,7 +315,8 @@ class Parser:
         elif kind == "response_item" and payload.get("type") != "message":
             yield from self._item(payload, line)
         elif kind == "event_msg" and payload.get("type") == "token_count":
-            if usage := self._usage.usage_of(payload, self._time, self._session.id, self._origins):
+            if usage := self._usage.usage_of(payload, self._begun or self._time, self._session.id, self._origins):
+                self._begun = 0.0
                 yield ToldUsage(self._session, usage)
         elif kind == "event_msg" and payload.get("type") != "thread_rolled_back":
             yield from self._event(payload, line)

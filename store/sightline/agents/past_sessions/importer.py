@@ -432,6 +432,8 @@ class Importer:
                 self._own_requests.add(source.path)
         name = self._session(event.session, source.written).name
         known = self._requests.get(usage.id)
+        if known:
+            usage = usage._replace(time=min(usage.time, known[1].time))
         if known is None or usage.fullness >= known[1].fullness:
             is_helpers = known is not None and known[0].startswith(f"{name}-")  # it repeats what its session was told
             self._requests[usage.id] = (name if known is None or is_helpers else known[0]), usage
