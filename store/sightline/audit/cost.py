@@ -6,6 +6,7 @@ Sums are of what is stated. What a request does not state is counted beside them
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from sightline.audit.lineage import Edge, tree_rows
 from sightline.audit.prices import PriceList
 from sightline.audit.project_scope import started_in
 from sightline.base.project import Project, known_project, main_worktree, named
@@ -146,6 +147,22 @@ def cost_of(one: RequestSum, prices: PriceList) -> Cost:
         own_priced=one.own_priced,
         no_price=(one.model or "unknown",) if dollars is None else (),
     )
+
+
+def tree_costs(own: Mapping[str, Cost], edges: Mapping[str, Edge]) -> dict[str, Cost]:
+    """Return for each session its own cost with those of all sessions that came from it, each counted once.
+
+    Such sums of a session and of one below it hold the same requests, so only own costs add up.
+    """
+    names = dict.fromkeys((*own, *(edge.parent for edge in edges.values() if edge.parent), *edges))
+    sums, path = dict(own), list[str]()
+    for row in tree_rows(list(names), edges):
+        del path[row.depth :]
+        if row.name in own:
+            for above in path:
+                sums[above] = sums.get(above, Cost()) + own[row.name]
+        path.append(row.name)
+    return sums
 
 
 def _group_of(by: str, name: str, session: Session | None) -> str:

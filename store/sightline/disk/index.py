@@ -16,7 +16,7 @@ from sightline.light.json_text import dumps, encoder
 from sightline.light.late_imports import late_modules
 from sightline.light.library import AbstractContextManager, deque
 from sightline.light.named_tuple import NamedTuple
-from sightline.light.typing_names import Callable, Iterable, Iterator, Mapping, Sequence
+from sightline.light.typing_names import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 with late_modules(globals()):
     from sightline.disk import request_rows  # 1.7 ms, and few starts read usage
@@ -153,6 +153,7 @@ class Index(Rows):
         self.notes(buffer="")
         self.derived("", "")
         self.requests.known([""])
+        self.origins()
         self._db.rows("SELECT token, request, session, created FROM acks LIMIT 0")
 
     def close(self) -> None:
@@ -315,6 +316,15 @@ class Index(Rows):
     def put_session(self, session: Session) -> None:
         """Insert or replace a session."""
         self._db.execute(_PUT_SESSION, session)
+
+    def put_origin(self, session: str, entry: dict[str, Any]) -> None:
+        """Insert from which session one came; what is known stays as it is.
+
+        Args:
+            session: the session.
+            entry: the entry of its log.
+        """
+        self._db.execute("INSERT OR IGNORE INTO origins VALUES (?, ?)", (session, dumps(entry)))
 
     def put_view(self, indexed: IndexedView) -> None:
         """Insert a view's record; one that is there already stays as it is."""

@@ -129,6 +129,10 @@ class LogRows:
         row = self._db.row(f"SELECT {SESSION_COLUMNS} FROM sessions WHERE name = ?", (name,))  # noqa: S608
         return self._one(_session, row)
 
+    def origins(self) -> dict[str, dict[str, Any]]:
+        """Return from which session one came, as the entries of logs state it, by session."""
+        return {str(name): loads(record) for name, record in self._db.rows("SELECT session, record FROM origins")}
+
     def sessions(self) -> list[Session]:
         """Return all sessions, the newest first."""
         rows = self._db.rows(f"SELECT {SESSION_COLUMNS} FROM sessions ORDER BY started DESC")  # noqa: S608

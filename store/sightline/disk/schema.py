@@ -4,7 +4,7 @@ An older version goes on using an index that a newer one has migrated. So a step
 with a default; triggers keep their meaning. Any other change needs a file of another name.
 """
 
-VERSION = 10
+VERSION = 11
 TRIGGERS = 10
 
 CREATE = """
@@ -262,7 +262,10 @@ CREATE TABLE requests (
 _EVIDENCE = "ALTER TABLE session_verdicts ADD COLUMN evidence TEXT NOT NULL DEFAULT '';\n"
 """All that is known of a session's claims, which a verdict does not read."""
 
-CREATE += _AUDIT + _LOGS + _EVICTABLE + _PARTIAL + _PROJECT + _SEALS + _VERDICTS + _REQUESTS + _EVIDENCE
+_ORIGINS = "CREATE TABLE origins (session TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;\n"
+"""From which session one came, as the entry of its log."""
+
+CREATE += _AUDIT + _LOGS + _EVICTABLE + _PARTIAL + _PROJECT + _SEALS + _VERDICTS + _REQUESTS + _EVIDENCE + _ORIGINS
 
 _TITLES = """
 ALTER TABLE sessions ADD COLUMN title TEXT NOT NULL DEFAULT '';
@@ -291,5 +294,6 @@ MIGRATIONS = {
     7: _VERDICTS + _KNOWN_VERDICTS,
     8: _REQUESTS,
     9: _EVIDENCE,
+    10: _ORIGINS,
 }
 """By version N, the script that leads to N + 1."""

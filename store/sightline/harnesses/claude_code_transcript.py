@@ -64,6 +64,7 @@ from sightline.harnesses.transcript import (
     KeptText,
     Lineage,
     ToldEvent,
+    ToldOrigin,
     ToldUsage,
     TranscriptItem,
     TranscriptReading,
@@ -71,6 +72,7 @@ from sightline.harnesses.transcript import (
     parted,
     when,
 )
+from sightline.light.json_text import loads
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any
 from sightline.log.session_events import (
@@ -86,6 +88,7 @@ from sightline.log.session_events import (
     prompt_of,
     subject_of,
 )
+from sightline.log.session_origins import FORK, SPAWN, TEAM, SessionOrigin
 from sightline.shell_words.programs import writes_elsewhere
 
 _RECORDS = """user assistant system attachment progress summary file-history-snapshot queue-operation api-request
@@ -131,6 +134,7 @@ _REMINDER = "\n\n<system-reminder>"
 _READ_LINES = 2_000  # that Read gives at most unless it is asked for more
 _STAMP = re.compile(rb'"timestamp": ?"([0-9T:.Z+-]{19,40})"')
 _STAMP_BYTES = 16 << 20
+_META_BYTES = 1 << 16
 _TAIL_BYTES = 200  # more than the line that is added below an output in the background
 
 
@@ -246,7 +250,9 @@ class Parser:
         self._gone: dict[str, ToolCall] = {}  # calls that went on and have ended, likewise
         self._lost: dict[str, list[ToolCall]] = {}  # those whose output may be read yet, with their notices, likewise
         self._started: dict[tuple[str, str], CallSession] = {}
-        self._cwd = self._version = self._told_in = ""
+        self._cwd = self._version = self._told_in = self._spawned_by = ""
+        self._meta = _meta_beside(path)
+        self._forked: dict[str, str] = {}  # sessions whose history others begin with, by these
         self._chain = _Chain()
         self._usage = UsageReader()
         self._begun: set[CallSession] = set()
@@ -313,9 +319,9 @@ class Parser:
             return
         known = {"sessionId": session or record.get("sessionId"), "timestamp": record.get("timestamp")}
         helper = {"agentId": data["agentId"], "isSidechain": True}
-        self._told_in = "progress"
+        self._told_in, self._spawned_by = "progress", text_of(record.get("parentToolUseID"))
         yield from self.feed(known | inner | helper, line)
-        self._told_in = ""
+        self._told_in = self._spawned_by = ""
 
     def _context(self, kind: str, record: dict[str, Any], message: dict[str, Any]) -> Iterator[TranscriptItem]:
         """Yield what a record says about the context."""
@@ -330,6 +336,8 @@ class Parser:
             if session not in self._begun:
                 self._begun.add(session)
                 yield ToldEvent(session, ContextChange(self._now, STARTED, told=TRANSCRIPT, whole=True))
+                if origin := self._origin(record, session):
+                    yield ToldOrigin(session, origin)
         if lost := self._chain.add(record, message):
             yield self._event(record, ContextChange(self._now, REWOUND, lost=lost))
         about = dict_of(record.get("compactMetadata", record.get("compact_metadata")))
@@ -345,6 +353,21 @@ class Parser:
             went = tuple(map(text_of, uses)) if isinstance(uses, list) and uses else None
             change = ContextChange(self._now, PRUNED, _trigger(about), _count(about.get("preTokens")), lost=went)
             yield self._event(record, change)
+
+    def _origin(self, record: dict[str, Any], session: CallSession) -> SessionOrigin | None:
+        """Return from which session one came, by its first record that is no copy; None if that is not stated."""
+        if copied := text_of(dict_of(record.get("forkedFrom")).get("sessionId")):
+            self._forked[text_of(record.get("sessionId"))] = copied
+            return None  # the record is of that one
+        if session.agent:
+            use = text_of(record.get("parent_tool_use_id", self._meta.get("toolUseId"))) or self._spawned_by
+            above, kind = (text_of(self._meta.get(name)) for name in ("parentAgentId", "agentType"))
+            return SessionOrigin(self._now, SPAWN, session.id, above, use, plain(kind))
+        team = plain(text_of(record.get("teamName")))
+        if team:
+            return SessionOrigin(self._now, TEAM, agent=plain(text_of(record.get("agentName"))), team=team)
+        parent = self._forked.get(session.id, "")
+        return SessionOrigin(self._now, FORK, parent) if parent else None
 
     def _event(self, record: dict[str, Any], what: SessionEvent) -> ToldEvent:
         unique = text_of(record.get("uuid")) + what.id
@@ -780,6 +803,18 @@ def _place(path: str) -> tuple[str, str]:
         at = len(parts) - 1 - parts[::-1].index("subagents")
         return os.sep.join(parts[: at - 1]) or os.sep, parts[at - 1]
     return folder, name.removesuffix(".jsonl")
+
+
+def _meta_beside(path: str) -> dict[str, Any]:
+    """Return what Claude Code keeps of a helper beside its transcript; empty if there is nothing."""
+    folder, name = os.path.split(os.path.abspath(path))
+    if not name.startswith("agent-"):
+        return {}
+    try:
+        with open(open_beside(Beside(folder, (name.removesuffix(".jsonl") + ".meta.json",))), "rb") as file:
+            return dict_of(loads(file.read(_META_BYTES)))
+    except (OSError, ValueError):
+        return {}
 
 
 def _task_read(command: str) -> str:

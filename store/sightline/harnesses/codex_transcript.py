@@ -51,6 +51,7 @@ from sightline.harnesses.transcript import (
     KeptText,
     Lineage,
     ToldEvent,
+    ToldOrigin,
     ToldUsage,
     TranscriptItem,
     TranscriptReading,
@@ -73,6 +74,7 @@ from sightline.log.session_events import (
     prompt_of,
     subject_of,
 )
+from sightline.log.session_origins import COMPACTION, FORK, REVIEW, SPAWN, SessionOrigin
 from sightline.shell_words.answers import Wrote, answer_of
 
 TURN = b'"type":"turn_context"'
@@ -151,6 +153,26 @@ def _spawned_by(meta: dict[str, Any]) -> str:
 def _is_of_reply(item: dict[str, Any]) -> bool:
     """Return whether a ``response_item`` is of a model, rather than told to it."""
     return item.get("role", "assistant") == "assistant" and not text_of(item.get("type")).endswith("_output")
+
+
+def _origin_of(meta: dict[str, Any], time: float) -> SessionOrigin | None:
+    """Return from which session one came, by its first record; None if that names none."""
+    helper = dict_of(meta.get("source")).get("subagent")
+    spawn = dict_of(dict_of(helper).get("thread_spawn"))
+    parent = next(iter(_parents_of(meta)), "")
+    if isinstance(helper, str):
+        how = {"review": REVIEW, "compact": COMPACTION}.get(helper, SPAWN)
+        return SessionOrigin(time, how, parent, agent="" if how != SPAWN else plain(helper))
+    if spawn or (parent and not meta.get("forked_from_id")):
+        return SessionOrigin(
+            time, SPAWN, text_of(spawn.get("parent_thread_id")) or parent, agent=_agent_of(meta, spawn)
+        )
+    return SessionOrigin(time, FORK, parent) if parent else None
+
+
+def _agent_of(meta: dict[str, Any], spawn: dict[str, Any]) -> str:
+    names = ("agent_nickname", "agent_role")
+    return plain(next(filter(None, (text_of(one.get(name)) for one in (spawn, meta) for name in names)), ""))
 
 
 def left_of(text: str, stream: str = "out") -> KeptText:
@@ -310,6 +332,8 @@ class Parser:
             if not self._named:
                 self._begin(payload)
                 yield self._told("", ContextChange(self._session.started, STARTED, whole=True))
+                if origin := _origin_of(payload, self._session.started):
+                    yield ToldOrigin(self._session, origin)
             else:
                 self._begin_copy(payload)
         elif kind == "response_item" and payload.get("type") != "message":

@@ -44,6 +44,7 @@ from sightline.harnesses.transcript import (
     Candidate,
     KeptText,
     ToldEvent,
+    ToldOrigin,
     ToldUsage,
     TranscriptItem,
     TranscriptReading,
@@ -63,6 +64,7 @@ from sightline.log.session_events import (
     prompt_of,
     subject_of,
 )
+from sightline.log.session_origins import SPAWN, SessionOrigin
 
 TURN = b""
 """No line marks the beginning of a turn; a call's first line comes after all that a hook gets about it."""
@@ -116,7 +118,10 @@ class Parser:
 
     def __init__(self, path: str, written: float) -> None:
         """Prepare to read; other files of the chat lie in the project's folder, two above."""
-        self._folder = os.path.dirname(os.path.dirname(os.path.abspath(path)))
+        folder, self._parent = os.path.dirname(os.path.abspath(path)), ""
+        if os.path.basename(os.path.dirname(folder)) == "chats":  # a helper's lies in a folder with its agent's name
+            folder, self._parent = os.path.split(folder)
+        self._folder = os.path.dirname(folder)
         self._time = written
         self._session = CallSession(HARNESS.name, "", _CLIENT, _project_root(self._folder), written)
         self._given: set[str] = set()
@@ -140,6 +145,8 @@ class Parser:
         """Yield the calls that a line completes."""
         if "sessionId" in record:
             self._begin(record)
+            if record.get("kind") == "subagent":
+                yield ToldOrigin(self._session, SessionOrigin(self._time, SPAWN, self._parent))
         changed = dict_of(record.get("$set"))
         messages = list_of(changed.get("messages", record.get("messages")))
         if isinstance(record.get("type"), str):

@@ -57,6 +57,7 @@ from sightline.harnesses.transcript import (
     KeptText,
     NotReadable,
     ToldEvent,
+    ToldOrigin,
     ToldUsage,
     TranscriptItem,
     TranscriptReading,
@@ -79,6 +80,7 @@ from sightline.log.session_events import (
     prompt_of,
     subject_of,
 )
+from sightline.log.session_origins import FORK, SPAWN, SessionOrigin
 
 _CUT_HEAD = re.compile(r"\.\.\.output truncated\.\.\.\n\nFull output saved to: [^\n]*\n\n")
 _PREVIEW = "...\n\n"
@@ -109,6 +111,11 @@ _MESSAGES = (
     " WHERE message.time_updated >= ? AND length(CAST(data AS BLOB)) <= ? AND instr(data, '\"tokens\"')"
     " ORDER BY message.time_created, message.id"
 )
+_PARENTS = (
+    "SELECT id, parent_id, title, directory, version, time_created FROM session"
+    " WHERE parent_id IS NOT NULL AND parent_id <> '' AND time_created >= ? ORDER BY time_created"
+)
+_FORKED = re.compile(r"\(fork #\d+\)\Z")
 _TABLES = (
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('part', 'session')"
     " AND sql NOT LIKE 'CREATE VIRTUAL%'"
@@ -152,6 +159,7 @@ class Parts:
         session = session_of(text_of(info.get("id")), info.get("directory"), info.get("version"), created)
         if not session.id.startswith(_OWN_SESSION):  # it was replaced by some word, as others may be
             session = session._replace(run=sha256_hex(self._path.encode(errors="surrogateescape"))[:8])
+        yield from _origin_of(session, info.get("parentID"), info.get("title"))
         own = ":".join(filter(None, (session.id, session.run)))
         met, place = set[str](), 0
         for message in map(dict_of, list_of(dict_of(document).get("messages"))):
@@ -341,6 +349,8 @@ class DatabaseReading:
                 except (ValueError, TypeError):
                     continue
                 yield from self._parts.usage(session_of(text_of(session), *facts), about)
+            for name, parent, title, *facts in self._connection.execute(_PARENTS, (since,)):
+                yield from _origin_of(session_of(text_of(name), *facts), parent, title)
         except sqlite3.Error:
             return  # an older version without messages, so nothing is known of the context
 
@@ -397,6 +407,13 @@ def session_of(name: str, folder: Any, version: Any, created: Any) -> CallSessio
     """Return a session, by its id, its folder, opencode's version, and when it began in milliseconds."""
     client = " ".join(filter(None, (HARNESS.name, text_of(version))))
     return CallSession(HARNESS.name, name, client, text_of(folder), number(created) / 1000)
+
+
+def _origin_of(session: CallSession, parent: Any, title: Any) -> Iterator[ToldOrigin]:
+    """Yield from which session one came: a fork has that in its title, and an agent's helper has another title."""
+    if text_of(parent):
+        how = FORK if _FORKED.search(text_of(title).rstrip()) else SPAWN
+        yield ToldOrigin(session, SessionOrigin(session.started, how, text_of(parent)))
 
 
 def _told(session: CallSession, name: str, what: SessionEvent) -> ToldEvent:

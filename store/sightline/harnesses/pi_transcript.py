@@ -37,6 +37,7 @@ from sightline.harnesses.transcript import (
     Lineage,
     SessionParser,
     ToldEvent,
+    ToldOrigin,
     ToldUsage,
     TranscriptItem,
     TranscriptReading,
@@ -44,6 +45,7 @@ from sightline.harnesses.transcript import (
 )
 from sightline.light.typing_names import Any
 from sightline.log.session_events import COMPACTED, PRUNED, TRANSCRIPT, ContextChange
+from sightline.log.session_origins import FORK, SPAWN, SessionOrigin
 
 _SILENT = frozenset(
     (
@@ -101,6 +103,9 @@ class Parser(SessionParser):
             cwd = plain(text_of(record.get("cwd")))
             self._session = self._session._replace(id=text_of(record.get("id")), cwd=cwd, started=self._time)
             self._origins = _parents_of(record)
+            if self._origins:
+                how = SPAWN if record.get("context") == "fork" else FORK
+                yield ToldOrigin(self._session, SessionOrigin(self._time, how, self._origins[0]))
         elif kind == "message":
             yield from self._message(dict_of(record.get("message")), text_of(record.get("id")), line)
         elif kind == "compaction":

@@ -19,12 +19,14 @@ from sightline.harnesses.transcript import (
     Candidate,
     KeptText,
     SessionParser,
+    ToldOrigin,
     TranscriptItem,
     TranscriptReading,
     parted,
 )
 from sightline.light.typing_names import Any
 from sightline.log.session_events import COMPACTED, TRANSCRIPT, ContextChange
+from sightline.log.session_origins import FORK, SPAWN, SessionOrigin
 
 _CUT = re.compile(
     r"\n\n---\n\.\.\. \[CONTENT TRUNCATED\] \.\.\.\n---\n\n"
@@ -53,6 +55,7 @@ class Parser(SessionParser):
         """Prepare to read a file that was last changed at this time, in seconds since the epoch."""
         super().__init__(HARNESS.name, written)
         self._own: CallSession | None = None
+        self._has_origin = False
 
     def items(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
         """Yield the calls and events that a line completes."""
@@ -61,6 +64,11 @@ class Parser(SessionParser):
             self._own = self._begin(record)
         origin = text_of(dict_of(record.get("forkedFrom")).get("sessionId"))  # in a copy of that session's history
         self._session = self._own._replace(id=origin) if origin else self._own
+        parent = text_of(dict_of(record.get("systemPayload")).get("parentSessionId"))
+        if (origin or parent) and not self._has_origin:
+            self._has_origin = True
+            stated = SessionOrigin(self._time, FORK if origin else SPAWN, origin or parent)
+            yield ToldOrigin(self._own, stated)
         parts = [dict_of(one) for one in list_of(dict_of(record.get("message")).get("parts"))]
         if kind in ("user", "assistant"):
             yield from self._said(parts, event, is_agent=kind == "assistant")

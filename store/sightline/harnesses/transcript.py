@@ -15,6 +15,7 @@ from sightline.light.json_text import TooDeep, loads
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any, Protocol
 from sightline.log.session_events import TRANSCRIPT, AgentMessage, SessionEvent, SessionSubject, prompt_of, subject_of
+from sightline.log.session_origins import SessionOrigin
 
 LINE_BYTES = 64 << 20
 """A longer line is not read. One or two images fit, but a file without newlines must not fill the memory."""
@@ -58,7 +59,14 @@ class ToldUsage(NamedTuple):
     what: RequestUsage
 
 
-TranscriptItem = ToolCall | BadRecord | ToldEvent | ToldUsage
+class ToldOrigin(NamedTuple):
+    """From which other session one came."""
+
+    session: CallSession
+    what: SessionOrigin
+
+
+TranscriptItem = ToolCall | BadRecord | ToldEvent | ToldUsage | ToldOrigin
 
 
 class NotReadable(SightlineError):
@@ -566,6 +574,14 @@ def bounded_call(call: ToolCall, otherwise: float) -> ToolCall:
 def bounded_event(event: ToldEvent, otherwise: float) -> SessionEvent:
     """Return an event within these limits."""
     return event.what._replace(time=_time(event.what.time, otherwise), id=_id(event.what.id))
+
+
+def bounded_origin(told: ToldOrigin, otherwise: float) -> SessionOrigin:
+    """Return from which session one came within these limits."""
+    origin = told.what
+    texts = {name: _name(getattr(origin, name)) for name in ("use", "agent", "team")}
+    parent, helper = _id(origin.parent), _id(origin.helper)
+    return origin._replace(time=_time(origin.time, otherwise), parent=parent, helper=helper, **texts)
 
 
 def bounded_usage(told: ToldUsage, otherwise: float) -> RequestUsage:

@@ -165,7 +165,7 @@ def _sessions_behind(store: Store, session: str | None = None) -> list[str]:
     return [name for name, size in log.logged_sessions(store.layout.audit).items() if size > known.get(name, 0)]
 
 
-_INDEXED = ("session", "view", "shown", "note", "send", "sent", "titled", "about", "removed", "usage")
+_INDEXED = ("session", "view", "shown", "note", "send", "sent", "titled", "about", "removed", "usage", "origin")
 """The kinds of entry that are indexed; what an agent said is read in the log itself."""
 
 
@@ -289,6 +289,8 @@ def _index_other(index: Index, other: Other) -> None:
         case "about":  # a person's own title is kept
             if (session := index.session(other.session)) and not session.title and entry.get("text"):
                 index.put_session(session._replace(title=entry["text"]))
+        case "origin":
+            index.put_origin(other.session, entry)
         case "removed":
             if session := index.session(other.session):
                 index.put_session(session._replace(removed=entry["time"]))

@@ -12,7 +12,8 @@ from sightline.base.records import Session, known_fields
 from sightline.base.sha256 import sha256_hex
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any
-from sightline.log import log
+from sightline.log import log, session_origins
+from sightline.log.log_index import append_entry
 from sightline.log.session_events import (
     COMPACTED,
     COMPACTING,
@@ -71,6 +72,16 @@ def write_events(store: Store, session: Session, events: Sequence[SessionEvent])
     except OSError as error:
         what, hint = cause_of(error, store.root)
         raise StoreFailed(f"what was told of a session could not be logged: {what}", hint) from error
+
+
+def write_origin(store: Store, session: Session, origin: session_origins.SessionOrigin) -> None:
+    """Log and index the origin of a session, unless one is known.
+
+    Raises:
+        StoreFailed: it could not be logged.
+    """
+    if session.name not in store.index.origins():
+        append_entry(store, session, session_origins.entry_of(origin))
 
 
 def unknown_events(store: Reading, session: str, events: Sequence[SessionEvent]) -> list[SessionEvent]:

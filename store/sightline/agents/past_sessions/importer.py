@@ -28,11 +28,13 @@ from sightline.harnesses.tool_call import CallSession, ToolCall, timed_id, uniqu
 from sightline.harnesses.transcript import (
     NotReadable,
     ToldEvent,
+    ToldOrigin,
     ToldUsage,
     TranscriptItem,
     TranscriptReading,
     bounded_call,
     bounded_event,
+    bounded_origin,
     bounded_session,
     bounded_usage,
 )
@@ -45,7 +47,8 @@ from sightline.log.session_events import (
     SaidWords,
     SessionEvent,
 )
-from sightline.log.session_history import write_events
+from sightline.log.session_history import write_events, write_origin
+from sightline.log.session_origins import SessionOrigin
 from sightline.log.sessions import safe_name
 from sightline.log.usage import write_usage
 from sightline.settings.config import Settings
@@ -202,6 +205,7 @@ class Importer:
         self._growing: set[str] = set()  # paths of transcripts with calls that wait
         self._first: dict[str, dict[str, tuple[str, float]]] = {}  # id and time of the first call, by path and use
         self._told: dict[str, list[SessionEvent]] = {}  # by session; logged after the views that they follow
+        self._origins: dict[str, SessionOrigin] = {}  # by session; logged likewise
         self._requests: dict[str, tuple[str, RequestUsage]] = {}  # session and usage by id; logged likewise
         self._own_requests: set[str] = set()  # paths of transcripts with requests beyond the history that they repeat
 
@@ -313,6 +317,11 @@ class Importer:
     def _take(self, source: TranscriptSource, event: TranscriptItem) -> None:
         if isinstance(event, ToldEvent):
             self._take_event(source, event)
+            return
+        if isinstance(event, ToldOrigin):
+            if self._may_capture(event.session.cwd):
+                name = self._session(event.session, source.written).name
+                self._origins.setdefault(name, bounded_origin(event, source.written))
             return
         if isinstance(event, ToldUsage):
             self._take_usage(source, event)
@@ -443,6 +452,9 @@ class Importer:
         told, self._told = self._told, {}
         for name, events in told.items():
             write_events(self._store, self._sessions[name], events)
+        origins, self._origins = self._origins, {}
+        for name, origin in origins.items():
+            write_origin(self._store, self._sessions[name], origin)
         of_session, requests = dict[str, list[RequestUsage]](), self._requests
         self._requests = {}
         for name, usage in requests.values():
