@@ -13,6 +13,7 @@ from sightline.base.project import Project, known_project, main_worktree, named
 from sightline.base.records import Session
 from sightline.base.request_usage import RequestSum
 from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any
 from sightline.log.log_index import fill_index
 from sightline.store import Store
 
@@ -132,6 +133,11 @@ def cost_report(store: Store, by: str, *, since: float = 0.0, project: Project |
     return CostReport(by, rows, total, prices)
 
 
+def costs_by_session(store: Store) -> dict[str, Cost]:
+    """Return what the requests of each session cost, by its name; a session without any is left out."""
+    return {row.name: row.cost for row in cost_report(store, "session").rows}
+
+
 def cost_of(one: RequestSum, prices: PriceList) -> Cost:
     """Return the cost of requests that have one price."""
     dollars = prices.dollars(one)
@@ -163,6 +169,36 @@ def tree_costs(own: Mapping[str, Cost], edges: Mapping[str, Edge]) -> dict[str, 
                 sums[above] = sums.get(above, Cost()) + own[row.name]
         path.append(row.name)
     return sums
+
+
+def tokens(count: int) -> str:
+    """Write a number of tokens, such as ``812``, ``41.2k``, ``3.1M`` or ``2.03G``."""
+    for size, unit, digits in ((10**9, "G", 2), (10**6, "M", 1), (10**3, "k", 1)):
+        if count >= size:
+            return f"{count / size:.{digits}f}{unit}"
+    return str(count)
+
+
+def cost_data(cost: Cost) -> dict[str, Any]:
+    """Encode a cost for ``--json``; counts are tokens, money is US dollars."""
+    data = cost._asdict()
+    is_priced = cost.unpriced < cost.requests
+    own = {"own_dollars": round(cost.own_dollars, 6) if cost.own_priced else None}
+    return {
+        **data,
+        "dollars": round(cost.dollars, 6) if is_priced else None,
+        **own,
+        "no_price": list(cost.no_price),
+        "tokens_at_least": cost.tokens_at_least,
+        "dollars_at_least": cost.dollars_at_least,
+    }
+
+
+def dollars(cost: Cost, least: str = "at least ") -> str:
+    """Write what requests cost at list price, with words or a sign where that is a lower bound."""
+    if cost.unpriced == cost.requests:
+        return "price not known"
+    return f"{least if cost.dollars_at_least else ''}${cost.dollars:,.2f}"
 
 
 def _group_of(by: str, name: str, session: Session | None) -> str:

@@ -38,13 +38,17 @@ class Edge(NamedTuple):
     use: str = ""
     team: str = ""
 
-    @property
-    def words(self) -> str:
-        """The edge in words, with its evidence, such as ``spawned by codex-1 (stated)``."""
+    def in_words(self, name: str = "") -> str:
+        """Return the edge in words, with its evidence, such as ``spawned by codex-1 as Ada (stated)``.
+
+        Args:
+            name: what people call the parent; its name in the store by default.
+        """
+        how = _WORDS.get(self.how, f"{self.how} of")
         who = f" as {self.agent}" if self.agent else ""
-        if not self.parent:
-            return f"{_WORDS.get(self.how, f'{self.how} of')} an unknown session{who}"
-        return f"{_WORDS.get(self.how, f'{self.how} of')} {self.parent}{who} ({self.evidence})"
+        return (
+            f"{how} {name or self.parent}{who} ({self.evidence})" if self.parent else f"{how} an unknown session{who}"
+        )
 
 
 class TreeRow(NamedTuple):

@@ -1,6 +1,7 @@
 """Lists the sessions of a store: who asked, what each captured, and who read whose captures."""
 
 import time
+from collections.abc import Container
 
 from sightline.base.errors import SightlineError, UsageError
 from sightline.base.records import Buffer, Session, SessionCounts
@@ -45,8 +46,13 @@ class SessionFacts(NamedTuple):
         return bool(self.session.removed) and self.counts.last <= self.session.removed
 
 
-def list_sessions(store: Reading) -> list[SessionFacts]:
-    """Return all sessions, the one that asked last first, with removed ones."""
+def list_sessions(store: Reading, others: Container[str] = ()) -> list[SessionFacts]:
+    """Return all sessions, the one that asked last first, with removed ones.
+
+    Args:
+        store: the store.
+        others: names of sessions that count although they made no call.
+    """
     fill_index(store)
     counts = store.index.session_counts()
     readings: dict[tuple[str, str], int] = {}
@@ -63,7 +69,7 @@ def list_sessions(store: Reading) -> list[SessionFacts]:
             tuple(sorted((reader, count) for (reader, captor), count in readings.items() if captor == name)),
         )
         for name, session in known.items()
-        if name in counts or session.harness in ("", SHELL) or session.title or session.removed
+        if name in counts or name in others or session.harness in ("", SHELL) or session.title or session.removed
     ]  # others have merely begun
     return sorted(facts, key=lambda one: one.counts.last, reverse=True)
 

@@ -106,3 +106,21 @@ def test_own_prices_replace_list_prices(cli: Cli, tmp_path: Path) -> None:
     assert {one["model"]: one["dollars"] for one in row}["no-such-model"] == 1.0
     settings.write_text('[prices."no-such-model"]\ninput = "cheap"\n')
     assert "input and output as numbers" in cli("cost").err
+
+
+def test_sessions_stand_below_those_from_which_they_came_with_their_own_cost(cli: Cli, tmp_path: Path) -> None:
+    agent, helper = Claude("aaaa"), Claude("aaaa", agentId="a1", isSidechain=True)
+    million = {"input_tokens": 1_000_000}
+    write_lines(tmp_path / "s" / "aaaa.jsonl", _reply(agent, 1, "claude-opus-4-5", **million), *agent.ran(7, "ok\n"))
+    spoke = _reply(helper, 2, "claude-opus-4-5", **million)  # a helper that only spoke
+    write_lines(tmp_path / "s" / "aaaa" / "subagents" / "agent-a1.jsonl", spoke)
+    assert cli("import", str(tmp_path / "s")).code == 0
+    above, below = cli("sessions", "--tree").out.splitlines()
+    assert above.endswith("1 call  $5.00 by itself, $10.00 with those below")
+    assert below.startswith("  ")
+    assert below.endswith("spawned by claude-code-aaaa (stated)  0 calls  $5.00 by itself")
+    first, second = cli("sessions", "--tree", "--json").data
+    assert (first["depth"], second["depth"]) == (0, 1)
+    assert second["origin"]["parent"] == first["name"] == "claude-code-aaaa"
+    assert first["cost_with_descendants"]["dollars"] == 2 * first["cost"]["dollars"]
+    assert cli("sessions", "claude-code-aaaa", "--json").data["origin"] is None

@@ -74,7 +74,7 @@ def test_a_review_without_a_parent_is_matched_by_time_or_unknown(
     second.ran("call_5", "make").write(tmp_path)
     imported(tmp_path)
     assert edges_of(store)[name] == Edge("", "review")
-    assert edges_of(store)[name].words == "review of an unknown session"
+    assert edges_of(store)[name].in_words() == "review of an unknown session"
 
 
 def test_a_helper_of_claude_code_names_its_call_even_below_another_helper(
@@ -128,7 +128,7 @@ def test_a_child_whose_parent_is_not_there_is_a_root_that_says_so(
     imported(tmp_path)
     edges, name = edges_of(store), f"codex-{FORK}"
     assert [tuple(row) for row in tree_rows([name], edges)] == [(name, 0)]
-    assert edges[name].words == f"forked from codex-{PARENT} (stated)"
+    assert edges[name].in_words() == f"forked from codex-{PARENT} (stated)"
 
 
 NUMBERS = st.dictionaries(st.integers(0, 8), st.integers(0, 9))

@@ -3,7 +3,7 @@
 import csv
 import io
 
-from sightline.audit.cost import GROUPS, Cost, CostReport, CostRow, cost_report
+from sightline.audit.cost import GROUPS, Cost, CostReport, CostRow, cost_data, cost_report, dollars, tokens
 from sightline.base.errors import UsageError
 from sightline.base.time_words import TAKES, span_of
 from sightline.doors.cli.scope import add_project, project_option
@@ -63,35 +63,21 @@ def as_data(report: CostReport) -> dict[str, Any]:
     return {
         "by": report.by,
         "prices": {"kind": "list", "date": report.prices.date, "source": report.prices.source},
-        "total": _data_of(report.total),
+        "total": cost_data(report.total),
         "rows": [_row(report, row) for row in report.rows],
     }
 
 
 def _row(report: CostReport, row: CostRow) -> dict[str, Any]:
     label = {"title": row.label} if row.label != row.name else {}
-    return {report.by: row.name or None, **label, **_data_of(row.cost)}
-
-
-def _data_of(cost: Cost) -> dict[str, Any]:
-    data = cost._asdict()
-    is_priced = cost.unpriced < cost.requests
-    own = {"own_dollars": round(cost.own_dollars, 6) if cost.own_priced else None}
-    return {
-        **data,
-        "dollars": round(cost.dollars, 6) if is_priced else None,
-        **own,
-        "no_price": list(cost.no_price),
-        "tokens_at_least": cost.tokens_at_least,
-        "dollars_at_least": cost.dollars_at_least,
-    }
+    return {report.by: row.name or None, **label, **cost_data(row.cost)}
 
 
 def _as_csv(report: CostReport) -> str:
     """Return the rows with a head; each names the day of its list prices, so that it can be read by itself."""
     text = io.StringIO()
-    rows = [{report.by: row.name, **_data_of(row.cost), "list_prices_of": report.prices.date} for row in report.rows]
-    head = list(rows[0]) if rows else [report.by, *_data_of(Cost()), "list_prices_of"]
+    rows = [{report.by: row.name, **cost_data(row.cost), "list_prices_of": report.prices.date} for row in report.rows]
+    head = list(rows[0]) if rows else [report.by, *cost_data(Cost()), "list_prices_of"]
     writer = csv.DictWriter(text, head, lineterminator="\n")
     writer.writeheader()
     for row in rows:
@@ -102,7 +88,7 @@ def _as_csv(report: CostReport) -> str:
 def _as_text(report: CostReport) -> str:
     total = report.total
     lines = [
-        f"{_dollars(total)} at list price of {report.prices.date}, {_requests(total.requests)}",
+        f"{dollars(total)} at list price of {report.prices.date}, {_requests(total.requests)}",
         f"  tokens: {tokens(total.fresh)} fresh, {tokens(total.cache_read)} read from the cache, {_written(total)}"
         f" written to it{_for_an_hour(total)}, {tokens(total.output)} output{_reasoning(total)}",
         *(f"  {line}" for line in _remarks(total)),
@@ -123,7 +109,7 @@ def _cells(cost: Cost) -> tuple[str, ...]:
         f"{cost.requests:,}",
         *(_cell(text, cost.unstated_input, cost.requests) for text in inputs),
         _cell(tokens(cost.output), cost.unstated_output, cost.requests, is_least=bool(cost.at_least)),
-        _dollars(cost, "≥ "),
+        dollars(cost, "≥ "),
     )
 
 
@@ -132,12 +118,6 @@ def _cell(text: str, unstated: int, requests: int, *, is_least: bool = False) ->
     if unstated == requests:
         return "–"
     return f"≥ {text}" if unstated or is_least else text
-
-
-def _dollars(cost: Cost, least: str = "at least ") -> str:
-    if cost.unpriced == cost.requests:
-        return "price not known"
-    return f"{least if cost.dollars_at_least else ''}${cost.dollars:,.2f}"
 
 
 def _remarks(cost: Cost) -> list[str]:
@@ -160,14 +140,6 @@ def _remarks(cost: Cost) -> list[str]:
 
 def _requests(count: int) -> str:
     return f"{count:,} request{'' if count == 1 else 's'}"
-
-
-def tokens(count: int) -> str:
-    """Write a number of tokens, such as ``812``, ``41.2k``, ``3.1M`` or ``2.03G``."""
-    for size, unit, digits in ((10**9, "G", 2), (10**6, "M", 1), (10**3, "k", 1)):
-        if count >= size:
-            return f"{count / size:.{digits}f}{unit}"
-    return str(count)
 
 
 def _written(cost: Cost) -> str:
