@@ -164,9 +164,7 @@ def _origin_of(meta: dict[str, Any], time: float) -> SessionOrigin | None:
         how = {"review": REVIEW, "compact": COMPACTION}.get(helper, SPAWN)
         return SessionOrigin(time, how, parent, agent="" if how != SPAWN else plain(helper))
     if spawn or (parent and not meta.get("forked_from_id")):
-        return SessionOrigin(
-            time, SPAWN, text_of(spawn.get("parent_thread_id")) or parent, agent=_agent_of(meta, spawn)
-        )
+        return SessionOrigin(time, SPAWN, _spawned_by(meta) or parent, agent=_agent_of(meta, spawn))
     return SessionOrigin(time, FORK, parent) if parent else None
 
 
