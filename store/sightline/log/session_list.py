@@ -1,12 +1,11 @@
 """Lists the sessions of a store: who asked, what each captured, and who read whose captures."""
 
 import time
-from collections.abc import Container
 
 from sightline.base.errors import SightlineError, UsageError
 from sightline.base.records import Buffer, Session, SessionCounts
 from sightline.light.named_tuple import NamedTuple
-from sightline.light.typing_names import Sequence
+from sightline.light.typing_names import Iterable, Sequence
 from sightline.log.log_index import append_entry, fill_index
 from sightline.log.sessions import SHELL, session_title
 from sightline.store import Reading, Store
@@ -46,7 +45,7 @@ class SessionFacts(NamedTuple):
         return bool(self.session.removed) and self.counts.last <= self.session.removed
 
 
-def list_sessions(store: Reading, others: Container[str] = ()) -> list[SessionFacts]:
+def list_sessions(store: Reading, others: Iterable[str] = ()) -> list[SessionFacts]:
     """Return all sessions, the one that asked last first, with removed ones.
 
     Args:
@@ -58,7 +57,7 @@ def list_sessions(store: Reading, others: Container[str] = ()) -> list[SessionFa
     readings: dict[tuple[str, str], int] = {}
     for reader, captor, _ in store.index.readings():
         readings[reader, captor] = readings.get((reader, captor), 0) + 1
-    known = {session.name: session for session in store.index.sessions()}
+    known, silent = {session.name: session for session in store.index.sessions()}, set(others)
     for name in counts.keys() - known.keys():  # it captured something, and was shown nothing
         known[name] = Session(name, "", "", "", "", counts[name].first)
     facts = [
@@ -69,7 +68,7 @@ def list_sessions(store: Reading, others: Container[str] = ()) -> list[SessionFa
             tuple(sorted((reader, count) for (reader, captor), count in readings.items() if captor == name)),
         )
         for name, session in known.items()
-        if name in counts or name in others or session.harness in ("", SHELL) or session.title or session.removed
+        if name in counts or name in silent or session.harness in ("", SHELL) or session.title or session.removed
     ]  # others have merely begun
     return sorted(facts, key=lambda one: one.counts.last, reverse=True)
 
