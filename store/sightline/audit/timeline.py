@@ -61,6 +61,12 @@ class Call(NamedTuple):
         return name_of_view(self.view)
 
     @property
+    def begun(self) -> float:
+        """When it was asked, seconds since the epoch, as far as that is known; else when it was answered."""
+        own = self.buffer if self.view.verb not in _LOOKS else None
+        return min(self.view.time, own.created) if own and own.session == self.view.session else self.view.time
+
+    @property
     def failed(self) -> bool:
         """Whether it was an error, or its command did not end well; a search without a match has not failed."""
         if self.buffer and self.buffer.answer and self.view.verb not in _LOOKS:

@@ -13,6 +13,8 @@ from sightline.audit import buffer_failures as failures
 from sightline.audit.finding_kinds import KINDS
 from sightline.base.records import Gap
 from sightline.doors.cli.main import main
+from sightline.log import log
+from sightline.log.session_events import AgentMessage, Prompt, append_events
 from sightline.store import Store
 
 IN_PROCESS = True
@@ -85,6 +87,25 @@ def test_timeline_tells_call_by_call_and_in_all(cli: Any, numbers: str) -> None:
     assert totals["seen_lines"] == run["new_lines"]
     assert totals["saved_bytes"] == totals["captured_bytes"] - totals["shown_bytes"]
     assert "estimated" in cli("timeline").out
+
+
+def test_timeline_has_what_was_said_between_the_calls(cli: Any, numbers: str) -> None:
+    hostile = "Why\x1b[31m\nso *red*?"
+    with Store(str(cli.home)) as store:
+        (session,) = store.index.sessions()
+        append_events(store.root, session, [Prompt(1.0, hostile), AgentMessage(2.0, "Because of the paint.")])
+        path = store.layout.audit_file(session.name)
+    said = cli("timeline", "--json").data["said"]
+    assert [(one["what"], one["text"], one["cut"]) for one in said] == [
+        ("prompt", hostile, False),
+        ("says", "Because of the paint.", False),
+    ]
+    first, second = cli("timeline").out.splitlines()[:2]
+    assert first.endswith("prompt  Why\\u001b[31m so *red*?") and second.endswith("says  Because of the paint.")
+    assert [one["what"] for one in cli("timeline", "--json", "--text", "PAINT").data["said"]] == ["says"]
+    assert cli("timeline", "--json", "--failed").data["said"] == []
+    log.blank(path, lambda _: True)
+    assert [one["text"] for one in cli("timeline", "--json").data["said"]] == [None, None]
 
 
 def test_timeline_is_filtered(cli: Any, hidden: str) -> None:

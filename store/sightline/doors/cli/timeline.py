@@ -3,13 +3,15 @@
 import time
 from collections.abc import Mapping, Sequence
 from functools import cache
+from operator import itemgetter
 
 from sightline.audit.accounting import Accounted
+from sightline.audit.conversation import Said, said_in
 from sightline.audit.coverage import percent, told_share
 from sightline.audit.held_lines import HeldTokens, Holdings, Loss, held_tokens, losses_of
 from sightline.audit.report.data import totals_data
 from sightline.audit.timeline import BYTES_A_TOKEN, Call, CallFilter, CallTotals, filtered, totals_of
-from sightline.audit.verdict import Verdict, verdict_of
+from sightline.audit.verdict import Scope, Verdict, verdict_of
 from sightline.base.refs import format_ref
 from sightline.doors.cli.note import as_data as note_data
 from sightline.doors.cli.note import row as note_row
@@ -26,6 +28,7 @@ from sightline.store import Reading
 from sightline.verbs.printable_text import printable
 
 _ASKED_CHARACTERS = 90
+_SAID_CHARACTERS = 160
 _SESSION_CHARACTERS = 40
 
 
@@ -34,8 +37,8 @@ def parser(name: str) -> CommandParser:
     made = command_parser(
         name,
         "List the calls of agents, the oldest first: when each came, what it asked, how much of the output it was "
-        "shown, what was cut, and what it had been shown before. The totals stand at the end. Tokens are estimated "
-        "as a quarter of the bytes.",
+        "shown, what was cut, and what it had been shown before. Between them stand prompts, and what agents said, as "
+        "far as messages are kept. The totals stand at the end. Tokens are estimated as a quarter of the bytes.",
         "sightline timeline --since 2h",
         "sightline timeline --session claude-code-42 --failed",
     )
@@ -44,7 +47,10 @@ def parser(name: str) -> CommandParser:
     made.add_argument("--ref", default="", metavar="REF", help="list only calls about this output")
     made.add_argument("--failed", action="store_true", help="list only calls whose command failed")
     made.add_argument(
-        "--text", default="", metavar="TEXT", help="list only calls with this text in their question or their reply"
+        "--text",
+        default="",
+        metavar="TEXT",
+        help="list only calls with this text in their question or their reply, and words that have it",
     )
     return made
 
@@ -59,6 +65,7 @@ def main(given: Namespace) -> int:
         wanted = CallFilter(given.verb, door.buffer_named(given.ref) if given.ref else "", given.failed, given.text)
         shown = filtered(door.store, calls, wanted)
         notes = notes_for(list_notes(door.store), (call.view for call in calls), scope.session, scope.since)
+        said = _said_between(door.store, scope, calls, wanted)
         find = cache(door.store.index.buffer)
         context = _Context(door.store, scope.session, calls) if scope.session else None
         if given.json:
@@ -67,6 +74,7 @@ def main(given: Namespace) -> int:
                 {
                     "calls": rows,
                     "notes": [note_data(one) for one in notes],
+                    "said": [said_data(one) for one in said],
                     "totals": totals_data(totals, verdict),
                     "context": context.data if context else None,
                 }
@@ -76,11 +84,35 @@ def main(given: Namespace) -> int:
         titles = {one.name: session_title(one) for one in door.store.index.sessions()} if scope.session is None else {}
         rows_at = [(one.view.time, _row(one, gone_of(find, one.view), titles)) for one in shown]
         rows_at += [(note.time, f"note  {note_row(note)}\n") for note in notes if plain]
+        rows_at += [(one.time, _said_row(one, titles)) for one in said]
         rows_at += [(one.change.time, _rule(one)) for one in (context.losses if context else ()) if plain]
-        write_out("".join(row for _, row in sorted(rows_at)) or "nothing matches\n")
+        rows_at.sort(key=itemgetter(0))
+        write_out("".join(row for _, row in rows_at) or "nothing matches\n")
         write_out(_totals(totals, verdict))
         write_out(_held(context.tokens) if context else "")
         return 0
+
+
+def _said_between(store: Reading, scope: Scope, calls: Sequence[Call], wanted: CallFilter) -> list[Said]:
+    """Return what was said in the sessions of the calls, as far as the filter takes words without a call."""
+    if wanted._replace(text="") != CallFilter():
+        return []
+    names = dict.fromkeys([*([scope.session] if scope.session else []), *(call.view.session for call in calls)])
+    said = [one for name in names for one in said_in(store, name) if one.time >= scope.since]
+    return [one for one in said if wanted.text.lower() in one.line.lower()]
+
+
+def said_data(one: Said) -> dict[str, Any]:
+    """Encode words for ``timeline --json``; the text is null if it was blanked."""
+    said = {"id": one.id, "session": one.session, "time": one.time, "what": one.what}
+    return {**said, "text": one.text, "cut": one.cut}
+
+
+def _said_row(one: Said, titles: Mapping[str, str]) -> str:
+    when = time.strftime("%m-%d %H:%M:%S", time.localtime(one.time))
+    called = one_line(titles.get(one.session, ""), _SESSION_CHARACTERS)
+    who = f"  {printable(called)}" if called else ""
+    return f"   “  {when}{who}  {one.what}  {printable(one_line(one.line, _SAID_CHARACTERS))}\n"
 
 
 class _Context:
