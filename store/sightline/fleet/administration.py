@@ -9,7 +9,7 @@ from psycopg import errors, sql
 from sightline.base.distribution import upgrade
 from sightline.base.errors import UsageError
 from sightline.fleet.address import DatabaseAddress, ObjectsAddress
-from sightline.fleet.database import Connection, FleetRefused, NewerFleet, tables_of
+from sightline.fleet.database import Connection, FleetRefused, NewerFleet, lock_for_owner, tables_of
 from sightline.fleet.objects import host_prefix
 from sightline.fleet.schema import (
     CREATE,
@@ -25,7 +25,6 @@ from sightline.light.named_tuple import NamedTuple
 
 _MEMBER = r"[a-z][a-z0-9-]{0,39}"
 _ROLE = r"[a-z_][a-z0-9_.@-]{0,62}"
-_LOCK = 0x516874  # if two make it at once, one waits
 LIFECYCLE_DAYS_MORE = 8
 """Objects are kept longer than rows, because a stream that is shipped again may be found in them for seven days."""
 
@@ -51,9 +50,15 @@ def initialise(connection: Connection, objects: ObjectsAddress, retention_days: 
         NewerFleet: the tables are from a newer version.
         FleetRefused: the owner's role lacks a right, or the fleet has another object store.
     """
+    try:
+        return _initialised(connection, objects, retention_days)
+    except errors.UniqueViolation:  # another has made it at the same time
+        return _initialised(connection, objects, retention_days)
+
+
+def _initialised(connection: Connection, objects: ObjectsAddress, retention_days: int) -> list[str]:
     done: list[str] = []
     with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
         for group in (HOST_GROUP, READER_GROUP):
             if connection.execute("SELECT FROM pg_roles WHERE rolname = %s", (group,)).fetchone() is None:
                 connection.execute(sql.SQL("CREATE ROLE {} NOLOGIN").format(sql.Identifier(group)))
@@ -69,6 +74,7 @@ def initialise(connection: Connection, objects: ObjectsAddress, retention_days: 
             )
             done.append(f"schema sightline, version {VERSION}")
             return done
+        lock_for_owner(connection)
         tables = tables_of(connection)
         if tables.version > VERSION:
             raise NewerFleet(
@@ -115,14 +121,13 @@ def add_host(connection: Connection, name: str, *, team: str, owner: str, kind: 
     return Added(role, secret)
 
 
-def grant(connection: Connection, reader: str, scope: str, *, revoke: bool = False) -> Granted:
-    """Let a role read what a team or an owner has, or revoke that; a missing role is made.
+def grant(connection: Connection, reader: str, scope: str) -> Granted:
+    """Let a role read what a team or an owner has; a missing role is made.
 
     Args:
         connection: a connection as the owner.
         reader: the database's role.
         scope: a team or an owner; ``team:NAME`` or ``owner:NAME`` if a name means both.
-        revoke: whether to revoke the right.
 
     Raises:
         UsageError: there is no such team or owner, or the name means both.
@@ -135,12 +140,6 @@ def grant(connection: Connection, reader: str, scope: str, *, revoke: bool = Fal
     name = scope.partition(":")[2] or scope
     secret = None
     with connection.transaction():
-        if revoke:
-            connection.execute(
-                "DELETE FROM sightline.grants WHERE reader = %s AND kind = %s AND scope = %s",
-                (reader, kind, name),
-            )
-            return Granted(kind, None)
         if connection.execute("SELECT FROM pg_roles WHERE rolname = %s", (reader,)).fetchone() is None:
             secret = _make_role(connection, reader, READER_GROUP, password=True)
         else:
@@ -150,6 +149,21 @@ def grant(connection: Connection, reader: str, scope: str, *, revoke: bool = Fal
             (reader, kind, name),
         )
     return Granted(kind, secret)
+
+
+def revoke(connection: Connection, reader: str, scope: str) -> str:
+    """Take a reader's right to read what a team or an owner has; return ``team`` or ``owner``.
+
+    Raises:
+        UsageError: there is no such team or owner, the name means both, or the role had no such right.
+    """
+    kind, name = _kind_of(connection, scope), scope.partition(":")[2] or scope
+    taken = connection.execute(
+        "DELETE FROM sightline.grants WHERE reader = %s AND kind = %s AND scope = %s", (reader, kind, name)
+    )
+    if not taken.rowcount:
+        raise UsageError(f"{reader} had no grant for the {kind} {name}", "nothing has changed; is the name right?")
+    return kind
 
 
 def _kind_of(connection: Connection, scope: str) -> str:

@@ -216,6 +216,14 @@ def tables_of(connection: Connection) -> Tables:
     return Tables(*row)
 
 
+def lock_for_owner(connection: Connection) -> None:
+    """Let no other work of the owner go on beside this transaction; hosts and readers go on.
+
+    An advisory lock would not do, since any role can take it and keep it. This one needs a right to change the table.
+    """
+    connection.execute("LOCK TABLE sightline.fleet IN SHARE UPDATE EXCLUSIVE MODE")
+
+
 def may_write(tables: Tables) -> None:
     """Raise NewerFleet if this version is too old to ship."""
     if tables.least_writer > VERSION:

@@ -13,16 +13,13 @@ from collections.abc import Iterable, Iterator
 import zstandard
 
 from sightline.base.refs import format_ref
-from sightline.fleet.database import Connection, tables_of
+from sightline.fleet.database import Connection, lock_for_owner, tables_of
 from sightline.fleet.objects import ObjectMissing, Objects, pack_key
 from sightline.fleet.pack import PACK_BYTES, TamperedPack, frame_at, raw_bytes
 from sightline.light.json_text import dumps, loads
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any
 from sightline.log import log
-
-LOCK = 0x516875
-"""If two maintain a fleet at once, one waits."""
 
 PINNED = """
 coalesce((SELECT change.record -> 'pinned' FROM sightline.changes AS change WHERE change.host = found.host
@@ -152,7 +149,7 @@ class Janitor:
         self._remove_doomed()
         self._problems = []
         with self._connection.transaction():
-            self._connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+            lock_for_owner(self._connection)
             purged, blanked = self._purge()
             before = begin_of_kept(self._connection, today)
             kept = self._keep_pinned(before)

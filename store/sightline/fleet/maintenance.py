@@ -8,8 +8,8 @@ import datetime
 from psycopg import sql
 
 from sightline.fleet.administration import LIFECYCLE_DAYS_MORE
-from sightline.fleet.database import Connection, tables_of
-from sightline.fleet.janitor import LOCK, PINNED, begin_of_kept
+from sightline.fleet.database import Connection, lock_for_owner, tables_of
+from sightline.fleet.janitor import PINNED, begin_of_kept
 from sightline.fleet.schema import PARTITIONED
 from sightline.light.named_tuple import NamedTuple
 
@@ -41,7 +41,7 @@ def maintain(connection: Connection, today: datetime.date | None = None) -> Main
         today: the date in UTC; by default from the database's clock.
     """
     with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+        lock_for_owner(connection)
         if today is None:
             row = connection.execute("SELECT (now() AT TIME ZONE 'UTC')::date").fetchone()
             assert row is not None

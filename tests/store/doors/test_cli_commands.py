@@ -551,3 +551,19 @@ def test_the_demo_is_of_an_agent_that_overlooks_a_failure(
 def test_to_look_again_at_what_failed_is_no_failure(cli: Any) -> None:
     assert cli("run", "-c", "echo no; exit 3").code == 3
     assert cli("show", "@last").code == 0
+
+
+@pytest.mark.parametrize("group", ["fleet", "sessions", "rules"])
+def test_help_of_a_command_names_those_below_it(group: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([group, "--help"])
+    shown = capsys.readouterr().out
+    below = {name: about for name, (_, about) in COMMANDS.items() if name.startswith(f"{group} ")}
+    assert below
+    assert all(f"  {name} " in shown and about in shown for name, about in below.items())
+
+
+def test_an_error_of_a_command_says_that_there_are_others_below_it(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["fleet", "nonsense"])
+    assert "sightline fleet COMMAND" in capsys.readouterr().err

@@ -39,6 +39,20 @@ def run(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_
     return ran
 
 
+def test_a_right_is_taken_back_where_the_readers_password_file_lies(fleet: Fleet, run: Run, tmp_path: Path) -> None:
+    db, reader = str(fleet.address), f"ann_{fleet.id}"
+    fleet.add_host("one", "red")
+    assert run("fleet", "grant", reader, "red", "--db", db)[0] == 0
+    assert (tmp_path / f"{reader}.pgpass").exists()
+    assert run("fleet", "grant", reader, "red", "--revoke", "--db", db)[:2] == (
+        0,
+        f"{reader} no longer reads what the team red has\n",
+    )
+    assert fleet.rows("SELECT count(*) FROM sightline.grants WHERE reader = %s", reader) == [(0,)]
+    code, _, err = run("fleet", "grant", reader, "red", "--revoke", "--db", db)
+    assert (code, f"{reader} had no grant for the team red" in err) == (2, True)
+
+
 def test_from_an_empty_database_to_a_verified_fleet(fleet: Fleet, run: Run, tmp_path: Path) -> None:
     fleet.rows("DROP SCHEMA sightline CASCADE")
     db, name = str(fleet.address), f"build-{fleet.id}"

@@ -3,6 +3,7 @@
 import contextlib
 import datetime
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -66,6 +67,27 @@ def store(fleet: Fleet) -> Store:
             record_view(store, current_session(name="agent"), shows, (Segment("shown\n"),))
         ship(store)
         return store
+
+
+def test_two_who_make_a_fleet_at_once_both_find_it_made(fleet: Fleet) -> None:
+    fleet.rows("DROP SCHEMA sightline CASCADE")
+    with (
+        connected(fleet.address) as one,
+        connected(fleet.address) as other,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        with one.transaction():
+            one.execute(schema.CREATE)
+            one.execute(
+                "INSERT INTO sightline.fleet (version, least_writer, least_reader, objects, retention_days)"
+                " VALUES (%s, %s, %s, %s, 30)",
+                (schema.VERSION, schema.LEAST_WRITER, schema.LEAST_READER, str(fleet.objects_address)),
+            )
+            done = pool.submit(initialise, other, fleet.objects_address, 30)
+            waits = "SELECT count(*) FROM pg_locks WHERE NOT granted AND pid = %s"
+            while one.execute(waits, (other.info.backend_pid,)).fetchone() == (0,):
+                assert not done.done()
+        assert done.result(30) == []
 
 
 def test_partitions_are_made_ahead_and_take_what_came_before_them(fleet: Fleet, store: Store) -> None:

@@ -10,8 +10,10 @@ psycopg = pytest.importorskip("psycopg", reason="the extra `fleet` is not instal
 from sightline.base.errors import UsageError
 from sightline.base.records import storable
 from sightline.fleet.address import SecretInAddress, database_address, objects_address
-from sightline.fleet.administration import add_host, grant
+from sightline.fleet.administration import add_host, grant, revoke
 from sightline.fleet.database import FleetRefused, connected
+from sightline.fleet.janitor import Janitor
+from sightline.fleet.maintenance import maintain
 from sightline.fleet.objects import Objects, host_prefix
 from sightline.fleet.schema import PARTITIONED
 from sightline.fleet.shipper import Shipper
@@ -211,9 +213,37 @@ def test_a_grant_to_an_owners_hosts_is_no_grant_to_the_team(fleet: Fleet, two_te
 def test_a_grant_is_taken_back(fleet: Fleet, two_teams: dict[str, FleetSettings]) -> None:
     url = fleet.grant("carl", "red")
     with connected(fleet.address) as connection:
-        grant(connection, database_address(url).user, "red", revoke=True)
+        revoke(connection, database_address(url).user, "red")
     with psycopg.connect(url) as reader:
         assert reader.execute("SELECT count(*) FROM sightline.buffers").fetchone() == (0,)
+
+
+def test_taking_back_what_was_never_granted_says_so(fleet: Fleet, two_teams: dict[str, FleetSettings]) -> None:
+    with connected(fleet.address) as connection, pytest.raises(UsageError, match="ann had no grant for the team red"):
+        revoke(connection, "ann", "red")
+
+
+@pytest.mark.parametrize("is_host", [True, False])
+def test_no_host_or_reader_can_hold_up_the_owners_work(
+    fleet: Fleet, two_teams: dict[str, FleetSettings], is_host: bool
+) -> None:
+    url = str(two_teams["a"].db) if is_host else fleet.grant("carl", "red")
+    with psycopg.connect(url, autocommit=True) as other:
+        for statement in (
+            "LOCK TABLE sightline.fleet IN ROW SHARE MODE",
+            "LOCK TABLE sightline.fleet IN SHARE UPDATE EXCLUSIVE MODE",
+            "SELECT FROM sightline.fleet FOR KEY SHARE",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege), other.transaction():
+                other.execute(statement)
+        for number in range(0x516870, 0x516880):
+            other.execute("SELECT pg_advisory_lock(%s)", (number,))
+        with other.transaction():
+            other.execute("LOCK TABLE sightline.fleet IN ACCESS SHARE MODE")  # reading takes this one
+            with connected(fleet.address) as connection:
+                connection.execute("SET lock_timeout = '2s'")
+                maintain(connection)
+                Janitor(connection, Objects(fleet.objects_address)).tidy()
 
 
 def test_a_reader_gets_no_further(fleet: Fleet, two_teams: dict[str, FleetSettings]) -> None:

@@ -88,4 +88,6 @@ def command_of(name: str) -> "tuple[CommandParser, Callable[[Namespace], int]]":
     place, _, function = COMMANDS[name][0].partition(".")
     door, _, module = place.rpartition("/")
     command = __import__(f"sightline.doors.{door or 'cli'}.{module}", fromlist=["main"])
-    return command.parser(name), getattr(command, function or "main")
+    parser = command.parser(name)
+    parser.commands = {one: about for one, (_, about) in COMMANDS.items() if one.startswith(f"{name} ")}
+    return parser, getattr(command, function or "main")

@@ -178,15 +178,19 @@ def grant(given: Namespace) -> int:
     """Grant somebody the right to read, or revoke it, and return the exit code."""
     with _opened(given) as connection:
         objects = objects_address(tables_of(connection).objects)
-        with _Passfile(given, given.reader) as file:
-            granted = administration.grant(connection, given.reader, given.scope, revoke=given.revoke)
-            file.write(given.reader, granted.password)
         scope = given.scope.partition(":")[2] or given.scope
+        if given.revoke:
+            kind = administration.revoke(connection, given.reader, given.scope)
+            if given.json:
+                print_json({"reader": given.reader, kind: scope})
+            else:
+                write_out(f"{given.reader} no longer reads what the {kind} {scope} has\n")
+            return 0
+        with _Passfile(given, given.reader) as file:
+            granted = administration.grant(connection, given.reader, given.scope)
+            file.write(given.reader, granted.password)
         if given.json:
             print_json({"reader": given.reader, granted.kind: scope, "passfile": file.path})
-            return 0
-        if given.revoke:
-            write_out(f"{given.reader} no longer reads what the {granted.kind} {scope} has\n")
             return 0
         write_out(f"{given.reader} reads what the {granted.kind} {scope} has\n")
         if granted.kind == "team":

@@ -79,12 +79,14 @@ class CommandParser:
     Attributes:
         about: what `argparse.ArgumentParser` is told of the command.
         declared: its options and words, in order.
+        commands: what each command does whose name begins with this one's, as ``fleet init`` with ``fleet``.
         at_error: is called once the words of a command line were found to be wrong, before the process ends.
     """
 
     def __init__(self, **about: Any) -> None:
         self.about = about
         self.declared: list[Declaration] = []
+        self.commands: dict[str, str] = {}
         self.at_error: Callable[[], None] = lambda: None
         self._groups = 0
 
@@ -120,7 +122,7 @@ class CommandParser:
         about = {**self.about}
         if callable(about.get("description")):
             about["description"] = about["description"]()
-        return whole_parser(about, [(one.names, one.how, one.group) for one in self.declared])
+        return whole_parser(about, [(one.names, one.how, one.group) for one in self.declared], self.commands)
 
     def _plain(self, words: Sequence[str]) -> dict[str, Any] | None:
         """Read a plain command line; None if it is for `argparse`."""

@@ -22,13 +22,16 @@ class _Parser(ArgumentParser):
 
 
 def whole_parser(
-    about: Mapping[str, Any], declared: Iterable[tuple[tuple[str, ...], Mapping[str, Any], int]]
+    about: Mapping[str, Any],
+    declared: Iterable[tuple[tuple[str, ...], Mapping[str, Any], int]],
+    commands: Mapping[str, str],
 ) -> ArgumentParser:
     """Make the parser of a command.
 
     Args:
         about: what the parser is told of the command.
         declared: the names of each option or word, what it is told of it, and the number of its group, 0 for none.
+        commands: what each command does whose name begins with this one's.
     """
     made = _Parser(**about, formatter_class=_formatter, allow_abbrev=False)
     groups: dict[int, Any] = {0: made}
@@ -41,6 +44,11 @@ def whole_parser(
         if how["help"] == argparse.SUPPRESS:
             how["help"] = argparse.SUPPRESS  # it looks for this very object
         groups[group].add_argument(*names, **how)
+    if commands:
+        width = max(map(len, commands))
+        listed = "\n".join(f"  {name.ljust(width)}  {does}" for name, does in commands.items())
+        made.usage = f"{made.format_usage().removeprefix('usage: ').rstrip()}\n       {made.prog} COMMAND …"
+        made.epilog = f"commands, each with its own --help:\n{listed}\n\n{made.epilog}"
     return made
 
 
