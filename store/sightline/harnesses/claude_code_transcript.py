@@ -232,7 +232,13 @@ def units(text: str) -> int:
 
 
 class Parser:
-    """Makes calls from the records of a transcript."""
+    """Makes calls from the records of a transcript.
+
+    Attributes:
+        lines_stand_alone: whether each line names its session, and a reply its model.
+    """
+
+    lines_stand_alone = True
 
     def __init__(self, path: str, written: float) -> None:
         """Prepare to read.

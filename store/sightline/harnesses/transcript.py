@@ -375,6 +375,12 @@ class LineReading:
         """Yield what whole lines have come since."""
         return self._read(last=False)
 
+    def skip(self, position: int) -> None:
+        """Read on from the first line that begins behind a byte, if each line says all about itself."""
+        if position > 0 and getattr(self._parser, "lines_stand_alone", False):
+            self._transcript.start_at(position)
+            next(self._transcript.lines(), None)  # the rest of a line
+
     def finish(self) -> Iterator[TranscriptItem]:
         """Yield a last line without an end, and what waits."""
         yield from self._read(last=True)

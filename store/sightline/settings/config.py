@@ -42,6 +42,9 @@ ENVIRONMENT_PREFIX = "SIGHTLINE_"
 HOOKS = "hooks"
 """Folder below the root with what hooks of harnesses must know of each other."""
 
+NOTED_TRANSCRIPTS = f"{HOOKS}/transcripts"
+"""Folder below the root with a file for each session that hooks record: the path of its harness' own transcript."""
+
 _OTHER_VARIABLES = {"HOME", "SESSION", "STORE"}
 """Our variables that are not settings."""
 

@@ -17,10 +17,12 @@ from sightline.agents.hooks.pending_commands import (
     is_use,
     pending_lists,
 )
+from sightline.base.private_files import make_folder, read_file, write_atomically
 from sightline.base.records import Session
 from sightline.harnesses.base import BATCH, CONTEXT, END, KEEP, PROMPT, SHAPE, START, Harness, Json
 from sightline.harnesses.tool_call import plain, text_of
 from sightline.light.late_imports import late_modules
+from sightline.light.library import suppress
 from sightline.log.session_events import (
     CLEARED,
     COMPACTED,
@@ -38,7 +40,7 @@ from sightline.log.session_events import (
     prompt_of,
     subject_of,
 )
-from sightline.settings.config import EvidenceSettings, default_root, load_settings
+from sightline.settings.config import HOOKS, NOTED_TRANSCRIPTS, EvidenceSettings, default_root, load_settings
 
 with late_modules(globals()):
     from sightline.agents.hooks import (
@@ -148,6 +150,21 @@ def _record_event(harness: Harness, event: str, given: Json, session: Session) -
         return
     redaction = settings.redaction()
     append_events(root, session, told, hide=redaction.text if redaction else str, durable=settings.durable)
+    if settings.evidence.messages:
+        _note_transcript(harness, root, session, given.get("transcript_path"))
+
+
+def _note_transcript(harness: Harness, root: str, session: Session, path: object) -> None:
+    """Note where the harness writes what the session's requests took; it is read when somebody asks for that."""
+    if not harness.reader or not isinstance(path, str) or not os.path.isabs(path):
+        return
+    place, data = os.path.join(root, NOTED_TRANSCRIPTS, session.name), path.encode(errors="surrogateescape")
+    with suppress(OSError):
+        if read_file(place) == data:
+            return
+    for folder in (HOOKS, NOTED_TRANSCRIPTS):
+        make_folder(os.path.join(root, folder))
+    write_atomically(place, data)
 
 
 def _told_by(harness: Harness, event: str, given: Json) -> list[SessionEvent]:

@@ -8,7 +8,6 @@ import math
 import re
 import time
 from collections.abc import Callable, Iterable
-from itertools import pairwise
 
 from sightline.agents.past_sessions.batches import MOST_WRITING, Calls, Ran, Writings
 from sightline.agents.past_sessions.past_call import (
@@ -18,12 +17,12 @@ from sightline.agents.past_sessions.past_call import (
     named_call,
     of_cancelled,
 )
+from sightline.agents.past_sessions.usage_intake import UsageIntake, session_of
 from sightline.base.errors import StoreFailed, UnsafeStore
 from sightline.base.private_files import read_file, remove_folder, write_atomically
 from sightline.base.records import LONG_ID, Buffer, Session
-from sightline.base.request_usage import RequestUsage
 from sightline.capture.finished_output import list_finished
-from sightline.harnesses.formats import TranscriptSource, lineage_of, open_reading
+from sightline.harnesses.formats import TranscriptSource, open_reading, reading_order
 from sightline.harnesses.tool_call import CallSession, ToolCall, timed_id, unique_id
 from sightline.harnesses.transcript import (
     NotReadable,
@@ -36,7 +35,6 @@ from sightline.harnesses.transcript import (
     bounded_event,
     bounded_origin,
     bounded_session,
-    bounded_usage,
 )
 from sightline.light.json_text import dumps, loads
 from sightline.light.named_tuple import NamedTuple
@@ -50,7 +48,6 @@ from sightline.log.session_events import (
 from sightline.log.session_history import write_events, write_origin
 from sightline.log.session_origins import SessionOrigin
 from sightline.log.sessions import safe_name
-from sightline.log.usage import write_usage
 from sightline.settings.config import Settings
 from sightline.store import Layout, Store
 
@@ -189,7 +186,6 @@ class Importer:
         self._sessions: dict[str, Session] = {}
         self._met: dict[CallSession, Session] = {}
         self._touched: set[str] = set()
-        self._captures: dict[str, bool] = {}
         self._batch: list[tuple[ToolCall, Session]] = []
         self._waiting: set[str] = set()  # ids of the calls in the batch
         self._batch_bytes = 0
@@ -206,8 +202,7 @@ class Importer:
         self._first: dict[str, dict[str, tuple[str, float]]] = {}  # id and time of the first call, by path and use
         self._told: dict[str, list[SessionEvent]] = {}  # by session; logged after the views that they follow
         self._origins: dict[str, SessionOrigin] = {}  # by session; logged likewise
-        self._requests: dict[str, tuple[str, RequestUsage]] = {}  # session and usage by id; logged likewise
-        self._own_requests: set[str] = set()  # paths of transcripts with requests beyond the history that they repeat
+        self._usage = UsageIntake(store, self._session)  # logged likewise
 
     @property
     def limits(self) -> Settings:
@@ -319,12 +314,12 @@ class Importer:
             self._take_event(source, event)
             return
         if isinstance(event, ToldOrigin):
-            if self._may_capture(event.session.cwd):
+            if self._usage.may_capture(event.session.cwd):
                 name = self._session(event.session, source.written).name
                 self._origins.setdefault(name, bounded_origin(event, source.written))
             return
         if isinstance(event, ToldUsage):
-            self._take_usage(source, event)
+            self._usage.take(source, event)
             return
         if not isinstance(event, ToolCall):
             self._count(**{"unknown" if event.unknown else "damaged": 1})
@@ -350,7 +345,7 @@ class Importer:
                 self._amend(event)
         elif _OWN.fullmatch(event.tool):
             self._count(own=1)
-        elif not self._may_capture(event.cwd):
+        elif not self._usage.may_capture(event.cwd):
             self._count(off=1)
         elif self._is_kept(event.id):
             self._count(known=1)  # it belongs to the session from which this one was forked
@@ -425,27 +420,9 @@ class Importer:
     def _take_event(self, source: TranscriptSource, event: ToldEvent) -> None:
         if isinstance(event.what, SaidWords) and not self.limits.evidence.messages:
             return
-        if self._may_capture(event.session.cwd):
+        if self._usage.may_capture(event.session.cwd):
             session = self._session(event.session, source.written)
             self._told.setdefault(session.name, []).append(bounded_event(event, source.written))
-
-    def _take_usage(self, source: TranscriptSource, event: ToldUsage) -> None:
-        """Keep the fullest record of a request, for the session in which it was met first."""
-        if not self.limits.evidence.messages or not self._may_capture(event.session.cwd):
-            return
-        usage = bounded_usage(event, source.written)
-        if usage.copies and source.path not in self._own_requests:
-            if any(one in self._requests for one in usage.copies) or self._store.index.requests.known(usage.copies):
-                return  # it is of the session whose history this one repeats
-            if usage.id not in usage.copies:
-                self._own_requests.add(source.path)
-        name = self._session(event.session, source.written).name
-        known = self._requests.get(usage.id)
-        if known:
-            usage = usage._replace(time=min(usage.time, known[1].time))
-        if known is None or usage.fullness >= known[1].fullness:
-            is_helpers = known is not None and known[0].startswith(f"{name}-")  # it repeats what its session was told
-            self._requests[usage.id] = (name if known is None or is_helpers else known[0]), usage
 
     def _log_events(self) -> None:
         """Log what transcripts say of sessions apart from calls."""
@@ -455,44 +432,24 @@ class Importer:
         origins, self._origins = self._origins, {}
         for name, origin in origins.items():
             write_origin(self._store, self._sessions[name], origin)
-        of_session, requests = dict[str, list[RequestUsage]](), self._requests
-        self._requests = {}
-        for name, usage in requests.values():
-            of_session.setdefault(name, []).append(usage)
-        for name, found in of_session.items():
-            write_usage(self._store, self._sessions[name], found)
+        self._usage.log()
 
     def _session(self, past: CallSession, written: float) -> Session:
         """Return the session's record, and at its first use read what its log knows."""
         if past in self._met:
             return self._met[past]
         met, past = past, bounded_session(past, written)
-        own = f"{past.harness}-{past.id}"
-        name = safe_name("-".join(filter(None, (own, past.agent, past.run))))
-        session = self._sessions.get(name)
+        made = session_of(past)
+        name, session = made.name, self._sessions.get(made.name)
         if session is None:
-            session = Session(
-                name=name,
-                harness=past.harness,
-                harness_id=past.id,
-                client=past.client,
-                cwd=past.cwd,
-                started=past.started,
-            )
-            self._sessions[name] = session
+            session = self._sessions[name] = made
             if past.agent:
                 self._keep_all()  # earlier imports of the session must be in its log
-            self._known[name] = known_calls(self._store, {name, safe_name(own), safe_name(past.id)})
+            own = safe_name(f"{past.harness}-{past.id}")
+            self._known[name] = known_calls(self._store, {name, own, safe_name(past.id)})
             self._known[name].imported.update(self._store.index.artifacts(name))
         self._met[met] = session
         return session
-
-    def _may_capture(self, cwd: str) -> bool:
-        if not self._store.settings.capture_off:
-            return True
-        if cwd not in self._captures:
-            self._captures[cwd] = self._store.settings.captures(cwd)
-        return self._captures[cwd]
 
     def _is_kept(self, call: str) -> bool:
         """Return whether a call is being kept or about to be; the index knows those that are kept."""
@@ -612,45 +569,3 @@ def _is_of_the_past(reading: TranscriptReading) -> bool:
     """Return whether nobody writes a transcript that has just come, because its newest record is old: a copy."""
     newest: float = getattr(reading, "newest", 0.0)  # a plugin of 0.2 has none
     return bool(newest) and time.time() - newest > QUIET_SECONDS
-
-
-def reading_order(sources: Iterable[TranscriptSource]) -> list[TranscriptSource]:
-    """Return transcripts, newest first, but each after those whose history it may repeat.
-
-    Forked, resumed and spawned sessions begin with the calls of others, which belong to the session that made them. Of
-    those that share a beginning, and do not say which copied it, the smallest was copied.
-    """
-    newest = sorted(sources, key=lambda source: source.written, reverse=True)
-    of_session, of_beginning = dict[tuple[str, str], list[int]](), dict[tuple[str, str], list[int]]()
-    parents = list[list[tuple[str, str]]]()
-    for place, source in enumerate(newest):
-        found = lineage_of(source)
-        parents.append([(found[0].name, one) for one in found[1].parents] if found else [])
-        if found:
-            harness, lineage = found[0].name, found[1]
-            of_session.setdefault((harness, lineage.session), []).append(place)
-            if lineage.beginning:
-                of_beginning.setdefault((harness, lineage.beginning), []).append(place)
-    before = [[other for key in keys for other in of_session.get(key, ())] for keys in parents]
-    for group in of_beginning.values():
-        by_size = sorted(group, key=lambda place: newest[place].size)
-        for smaller, larger in pairwise(by_size):
-            if smaller not in before[larger] and larger not in before[smaller]:
-                before[larger].append(smaller)
-    return [newest[place] for place in _after(before)]
-
-
-def _after(before: list[list[int]]) -> list[int]:
-    """Return places in order, each behind those before it; circles, which no harness makes, are cut somewhere."""
-    ordered, met = list[int](), set[int]()
-    for start in range(len(before)):
-        stack = [(start, False)]
-        while stack:
-            place, is_next = stack.pop()
-            if is_next:
-                ordered.append(place)
-            elif place not in met:
-                met.add(place)
-                stack.append((place, True))
-                stack += ((one, False) for one in reversed(before[place]))
-    return ordered

@@ -3,6 +3,7 @@
 import csv
 import io
 
+from sightline.agents.past_sessions.usage_intake import take_in_usage
 from sightline.audit.cost import GROUPS, Cost, CostReport, CostRow, cost_data, cost_report, dollars, tokens
 from sightline.base.errors import UsageError
 from sightline.base.time_words import TAKES, span_of
@@ -24,8 +25,8 @@ def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,
-        "Show what agents' requests to models took, as the transcripts that were imported state it: tokens of fresh "
-        "input, read from the cache and written to it, and of output with reasoning; and what that costs at list "
+        "Show what requests of agents to models took, as transcripts of recorded and imported sessions state it: fresh "
+        "input, input read from the cache and written to it, and output with reasoning; and what that costs at list "
         "price. A request that stands in several transcripts counts once. What is not stated is counted beside the "
         "sums, which are then at least what they say.",
         "sightline cost",
@@ -47,6 +48,7 @@ def main(given: Namespace) -> int:
     with Door(given) as door:
         if not isinstance(door.store, Store):
             raise UsageError("a fleet has no usage of models", "ask on the machine whose sessions it was")
+        take_in_usage(door.store)
         since = span_of(given.since).start if given.since else 0.0
         report = cost_report(door.store, given.by, since=since, project=project_option(door.store, given.project))
         if given.json:
