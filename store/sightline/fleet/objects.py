@@ -1,8 +1,9 @@
 """The object store: packs under keys that name their host, put once and never changed."""
 
 import re
+import time
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import obstore
 from obstore.exceptions import (
@@ -26,6 +27,9 @@ _REFUSED = re.compile(r"\bstatus code: 40[13]\b")
 """obstore 0.12 has no error class for a refused listing. Keys and times in its text have any digits."""
 _BEYOND_END = re.compile(r"\bstatus code: 416\b")
 """Nor has it one for a range that begins where an object has ended."""
+_SKEWED = "RequestTimeTooSkewed"
+"""The code of S3 for a request that is signed at a time too far from the store's own."""
+_STORES_TIME = re.compile(r"<ServerTime>([^<]{1,40})</ServerTime>")
 _KEYS_HINT = (
     "its keys come from AWS_ACCESS_KEY_ID, a web identity or the machine's role; `fleet add-host` prints its rights"
 )
@@ -148,6 +152,8 @@ class Objects:
         text = str(error)
         if isinstance(error, NotFoundError | FileNotFoundError) and "NoSuchBucket" not in text:
             return ObjectMissing(f"{where} is not there", "`sightline fleet verify` tells what else is missing")
+        if _SKEWED in text:
+            return FleetRefused(f"{_clock_off(text)}, so {self.address} refused this", "set this machine's clock")
         refusals = PermissionDeniedError | UnauthenticatedError | FileNotFoundError
         if isinstance(error, refusals) or _REFUSED.search(text):
             return FleetRefused(f"the object store refused {where}", _KEYS_HINT)
@@ -155,6 +161,20 @@ class Objects:
             f"{where}: the object store does not take this now: {_reason(text)}",
             self._hint,
         )
+
+
+def _clock_off(text: str) -> str:
+    """Return by how much this machine's clock is off, as far as the store's answer has its time."""
+    stated = _STORES_TIME.search(text)
+    try:
+        minutes = (time.time() - datetime.fromisoformat(stated[1]).timestamp()) / 60 if stated else 0.0
+    except ValueError:
+        minutes = 0.0
+    if not minutes:
+        return "this machine's clock is too far from the object store's"
+    return (
+        f"this machine's clock is {abs(minutes):,.0f} min {'ahead of' if minutes > 0 else 'behind'} the object store's"
+    )
 
 
 def _reason(text: str) -> str:

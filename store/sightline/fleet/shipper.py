@@ -301,6 +301,9 @@ class Shipper:
                     raise
                 time.sleep(pause)
                 wait = min(wait * 2, _MOST_WAIT)
+            except SightlineError as error:
+                self._note(error)
+                raise
 
     def follow(self, wait_for: Callable[[float], bool]) -> None:
         """Ship continuously: what waits is shipped at 8 MiB, or after 60 s, or 5 s if somebody watches.

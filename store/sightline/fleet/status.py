@@ -22,6 +22,7 @@ class ShipStatus(NamedTuple):
         left_out: number of buffers that are not shipped, by reason.
         left_out_bytes: their bytes.
         error: what went wrong last; empty once it has worked again.
+        error_at: when that was, seconds since the epoch; 0 if nothing did.
     """
 
     host: str
@@ -33,6 +34,7 @@ class ShipStatus(NamedTuple):
     left_out: dict[str, int]
     left_out_bytes: int
     error: str
+    error_at: float
 
 
 def ship_status(store: Store) -> ShipStatus:
@@ -53,7 +55,8 @@ def ship_status(store: Store) -> ShipStatus:
             contact=float(queue.fact("contact") or 0.0),
             left_out=counts,
             left_out_bytes=sum(size for _, size in left_out.values()),
-            error=queue.fact("error"),
+            error=(error := queue.fact("error")),
+            error_at=float(queue.fact("error_at") or 0.0) if error else 0.0,
         )
     finally:
         queue.close()
@@ -76,7 +79,8 @@ def in_words(status: ShipStatus, database: str) -> str:
     words = {DIRECTORY: "of folders that are not shipped", SIZE: "larger than max_buffer_bytes"}
     lines += [f"left out: {count:,} {words.get(why, why)}" for why, count in status.left_out.items()]
     if status.error:
-        lines.append(f"last error: {status.error}")
+        at = time.strftime("%Y-%m-%d %H:%M", time.localtime(status.error_at))
+        lines.append(f"last error, at {at}, {_span(time.time() - status.error_at)} ago: {status.error}")
     return "\n".join(lines)
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import socketserver
 import subprocess
 import sys
@@ -22,7 +23,7 @@ from sightline.fleet.database import FleetRefused, FleetUnreachable, NotAFleet, 
 from sightline.fleet.objects import Objects
 from sightline.fleet.queue import Queue
 from sightline.fleet.shipper import Shipper, jittered
-from sightline.fleet.status import ship_status
+from sightline.fleet.status import in_words, ship_status
 from sightline.fleet.verification import Verification
 from sightline.settings.config import FleetSettings
 from sightline.store import Store
@@ -57,7 +58,7 @@ class Server(ThreadingHTTPServer):
 
 
 @contextlib.contextmanager
-def answering(status: int, goes_on: threading.Event | None = None) -> Iterator[str]:
+def answering(status: int, goes_on: threading.Event | None = None, body: bytes = b"") -> Iterator[str]:
     """A store of objects that always answers so, once it may: its URL."""
     waits = goes_on
 
@@ -69,8 +70,9 @@ def answering(status: int, goes_on: threading.Event | None = None) -> Iterator[s
             with contextlib.suppress(OSError):
                 self.send_response(status)
                 self.send_header("ETag", '"0"')
-                self.send_header("Content-Length", "0")
+                self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
+                self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
             pass
@@ -110,6 +112,8 @@ def test_an_object_store_that_fails_is_told_and_nothing_is_announced(
         with fleet.store("one", host._replace(objects=elsewhere)) as store:
             kept = keep_in(store, b"x\n")
             assert endpoint in fails(store, expected)
+            words = in_words(ship_status(store), "db")
+            assert re.search(r"last error, at \d{4}-\d\d-\d\d \d\d:\d\d, \d+ s ago: ", words)
     assert fleet.rows("SELECT count(*) FROM sightline.buffers") == [(0,)]
     fleet.rows("UPDATE sightline.fleet SET objects = %s", str(fleet.objects_address))
     with fleet.store("one", host) as store:
@@ -117,6 +121,25 @@ def test_an_object_store_that_fails_is_told_and_nothing_is_announced(
         ships(store)
     assert fleet.rows("SELECT name FROM sightline.buffers") == [(kept.name,)]
     assert problems(fleet) == []
+
+
+@pytest.mark.parametrize(
+    ("shift", "expected"),
+    [
+        (7200, "this machine's clock is 120 min behind the object store's"),
+        (-7200, "this machine's clock is 120 min ahead of the object store's"),
+        (None, "this machine's clock is too far from the object store's"),
+    ],
+)
+def test_a_clock_that_is_off_is_called_that(fleet: Fleet, shift: int | None, expected: str) -> None:
+    stated = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + (shift or 0)))
+    of_store = f"<ServerTime>{stated}</ServerTime>" if shift else ""
+    body = f'<?xml version="1.0"?><Error><Code>RequestTimeTooSkewed</Code><Message>x</Message>{of_store}</Error>'
+    with answering(403, body=body.encode()) as endpoint:
+        objects = Objects(objects_address(f"s3://outputs/fleet/{fleet.id}?endpoint={endpoint}"), retries=0)
+        with pytest.raises(FleetRefused, match=expected) as refused:
+            objects.put("t/alpha/x", b"x")
+    assert "clock" in refused.value.hint
 
 
 def test_a_number_in_a_key_is_not_taken_for_what_the_object_store_answered(fleet: Fleet) -> None:
