@@ -2,8 +2,9 @@
 
 If nothing is as bad as an error, what is of the worst severity there is made the command fail.
 
-The words of statuses, and the keys of messages and names, are those of Playwright, Jest, Vitest, Mocha, pytest, ESLint,
-SARIF, mypy, Ruff, Cargo, Go, Trivy, npm and Terraform; a tool with such keys needs no rule of its own.
+The words of statuses, and the keys of messages and names, are those of Playwright, Jest, Vitest, Mocha, pytest, RSpec,
+Cucumber, ESLint, SARIF, mypy, Ruff, Bandit, Checkov, golangci-lint, Cargo, Go, Trivy, npm and Terraform; a tool with
+such keys needs no rule of its own.
 """
 
 import json
@@ -30,7 +31,7 @@ REPORT_BYTES = 8 << 20
 
 _NEAR_DEPTH = 5  # of containers in which a list of objects is searched
 _DEPTH = 60  # of containers within each other that are followed
-_SEVERITIES = ("level", "@level", "severity", "Severity")
+_SEVERITIES = ("level", "@level", "severity", "Severity", "issue_severity")
 """Keys of what a linter finds, of which each counts by itself, as a test does only once."""
 
 _STATUS = (
@@ -59,15 +60,22 @@ _BLAMES_WORDS = """errors error err failures failure failureMessages exception c
 _BLAMES = frozenset(_BLAMES_WORDS.split())
 """Keys of what is only there where something failed."""
 
-_MESSAGE_KEYS = """rendered detail message @message Message longrepr err error failure text summary description
-    stdout stderr output Title title"""
+_MESSAGE_KEYS = """rendered detail message @message Message error_message issue_text Text check_name longrepr err error
+    failure text summary description stdout stderr output Title title"""
 _MESSAGES = tuple(_MESSAGE_KEYS.split())
-_NAME_KEYS = "fullName fullTitle nodeid title Test VulnerabilityID ID ruleId code name summary"
+_NAME_KEYS = """fullName fullTitle full_description nodeid title Test VulnerabilityID ID ruleId check_id test_id
+    assertion FromLinter code name summary"""
 _NAMES = tuple(_NAME_KEYS.split())
-_PLACES = ("filePath", "filename", "file", "path", "address", "Package", "Target", "file_name", "uri")
-_LINES = ("line", "lineno", "row", "startLine", "line_start")
-_WHERE = ("location", "locations", "physicalLocation", "artifactLocation", "region", "range", "start", "spans")
+_LISTED = ("message", "Text")
+"""Keys of what a linter says that knows no status."""
+_PLACE_KEYS = "filePath file_path filename Filename file path address Package Target file_name uri"
+_PLACES = tuple(_PLACE_KEYS.split())
+_LINES = ("line", "Line", "lineno", "row", "startLine", "line_start", "line_number")
+_WHERE = ("location", "locations", "physicalLocation", "artifactLocation", "region", "range", "start", "spans", "Pos")
 """Keys of a value that only says where something is."""
+
+_DEFINES = ("tool", "rules")
+"""Keys of what describes a tool and its rules, with the severities that findings would have."""
 
 _ECHOES = ("apply_errored", "provision_errored", "refresh_errored", "ephemeral_op_errored")
 """Types of Terraform's events that a diagnostic explains later."""
@@ -75,6 +83,8 @@ _ECHOES = ("apply_errored", "provision_errored", "refresh_errored", "ephemeral_o
 _TIMES, _LEVELS = frozenset(("time", "timestamp", "ts", "date", "@timestamp")), frozenset(("level", "severity", "lvl"))
 _ERROR_LEVEL = 2  # a severity that is a number, as ESLint writes it
 _NAME_CHARACTERS = 200
+_PARTED = " › "  # between the parts of a name
+_CLASSES = ("Error", "Exception", "Failure")
 _GO_NOISE = ("=== ", "--- ", "PASS", "FAIL", "ok  ", "exit status", "# ")
 
 
@@ -83,12 +93,13 @@ REPORT = Rule("report", (), (), (), None)
 
 
 class _Found(NamedTuple):
-    """What failed, why, where that stands, and whether it is a linter's finding."""
+    """What failed, why, where that stands, whether it is a linter's finding, and the last part of its name."""
 
     name: str = ""
     message: str = ""
     path: str = ""
     apart: bool = False
+    last: str = ""
 
 
 class Entry(NamedTuple):
@@ -176,11 +187,12 @@ def _is_log(value: Any) -> bool:
     return isinstance(value, dict) and not _TIMES.isdisjoint(value) and not _LEVELS.isdisjoint(value)
 
 
-def _once(found: Iterable[_Found]) -> Iterator[_Found]:
+def _once(found: Sequence[_Found]) -> Iterator[_Found]:
     """Yield what failed, what a test says once only; it may be listed among all tests and among those that failed."""
     said: set[tuple[str, str]] = set()
+    named = {one.message for one in found if one.name}
     for one in found:
-        if one.apart or (one.name, one.message) not in said:
+        if one.apart or not ((one.name, one.message) in said or (not one.name and one.message in named)):
             said.add((one.name, one.message))
             yield one
 
@@ -246,7 +258,10 @@ def _status(entry: dict[str, Any], bad: frozenset[str]) -> bool | None:
 
 
 def _failed(value: Any, of: _Found, bad: frozenset[str], *, blamed: bool, depth: int = 0) -> Iterator[_Found]:
-    """Yield what failed in a value: the innermost messages of what has a bad status, or stands under a blaming key."""
+    """Yield what failed in a value: the innermost messages of what has a bad status, or stands under a blaming key.
+
+    A status in an object without a message is of what the object around it says.
+    """
     if depth > _DEPTH:
         return
     if isinstance(value, list):
@@ -263,24 +278,27 @@ def _failed(value: Any, of: _Found, bad: frozenset[str], *, blamed: bool, depth:
     if status is False or value.get("type") in _ECHOES:
         return
     blamed = blamed or bool(status)
-    message = next((text for key in _MESSAGES if (text := _text(value.get(key)))), "") if blamed else ""
+    said = next((text for key in _MESSAGES if (text := _text(value.get(key)))), "")
+    message = said if blamed else ""
     apart = of.apart or any(key in value for key in _SEVERITIES)
-    of = of._replace(name=_named(of.name, value), apart=apart)
+    of = of._replace(name=_named(of.name, value), apart=apart, last=_own_name(value) or of.last)
     inner = False
     for key, part in value.items():
-        if isinstance(part, dict | list):
+        if isinstance(part, dict | list) and key not in _DEFINES:
             below = of._replace(path=_below(of.path, key))
             for found in _failed(part, below, bad, blamed=key in _BLAMES, depth=depth + 1):
                 inner = True
-                yield found
+                yield found if found.message else found._replace(message=said, path=of.path if said else found.path)
     if not inner and (message or (status and of.name)):
-        yield of._replace(message=message or of.name)
+        yield of._replace(message=message)
 
 
 def _located(value: Any, path: str, depth: int = 0) -> Iterator[_Found]:
     """Yield what says something of a file, as linters list it that know no status."""
-    if isinstance(value, dict) and isinstance(value.get("message"), str) and any(key in value for key in _PLACES):
-        yield _Found(_named("", value), value["message"], path, apart=True)
+    listed = value if isinstance(value, dict) else {}
+    said = next((listed[key] for key in _LISTED if isinstance(listed.get(key), str)), "")
+    if said and _place(listed)[0]:
+        yield _Found(_named("", value), said, path, apart=True)
     elif isinstance(value, list) and depth < _DEPTH:
         for at, part in enumerate(value):
             yield from _located(part, path and f"{path}[{at}]", depth + 1)
@@ -321,12 +339,22 @@ def _unit(event: dict[str, Any]) -> tuple[str, str]:
 def _named(name: str, entry: dict[str, Any]) -> str:
     """Return a name with what an object adds to it."""
     place, line = _place(entry) if not name else _own_place(entry)
-    for own in (place, next((entry[key] for key in _NAMES if isinstance(entry.get(key), str)), "")):
-        if own and own.rpartition("/")[2] not in name and len(name) < _NAME_CHARACTERS:
-            name = own if not name or name in own else f"{name} › {own}"
-        if line and own == place and name:
-            name = f"{name}:{line}"
-    return name
+    name = _with(name, place)
+    is_file = bool(name) and _PARTED not in name and not name.rpartition(":")[2].isdigit()
+    return _with(f"{name}:{line}" if line and is_file else name, _own_name(entry))
+
+
+def _with(name: str, part: str) -> str:
+    """Return a name with a further part, unless it has that already, or is long."""
+    if not part or part.rpartition("/")[2] in name or len(name) >= _NAME_CHARACTERS:
+        return name
+    return part if not name or name in part else f"{name}{_PARTED}{part}"
+
+
+def _own_name(entry: dict[str, Any]) -> str:
+    """Return what an object itself names; not the class of an exception, which its message explains."""
+    key = next((key for key in _NAMES if isinstance(entry.get(key), str)), "")
+    return "" if not key or (key == "name" and entry[key].endswith(_CLASSES) and "message" in entry) else entry[key]
 
 
 def _own_place(entry: dict[str, Any]) -> tuple[str, int]:
@@ -343,6 +371,8 @@ def _place(entry: dict[str, Any], depth: int = 0) -> tuple[str, int]:
         part = part[0] if isinstance(part, list) and part else part
         if isinstance(part, dict):
             further = _place(part, depth + 1)
+            if all(further) and not line:
+                return further  # a line is of the file that is named beside it
             file, line = file or further[0], line or further[1]
     return file, line
 
@@ -357,7 +387,8 @@ def _text(value: Any) -> str:
 def _placed(data: bytes, found: Iterable[_Found]) -> Iterator[Entry]:
     """Yield what was found, in order, with the place of its message in the text."""
     at, line, counted = 0, 1, 0
-    for name, message, path, apart in found:
+    for name, message, path, apart, last in found:
+        message = message or last
         forms = {json.dumps(message).encode(), json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")}
         forms |= {form.replace(b"/", b"\\/") for form in forms}
         places = [(place, form) for form in forms if (place := data.find(form, at)) >= 0]

@@ -249,6 +249,79 @@ STREAMS: list[tuple[str, list[Any], str, str]] = [
     ("mypy -O json a.py", MYPY, "Incompatible return value", "1 problem"),
     ("terraform apply -json", APPLIED, "disk 7 is full", "1 problem"),
 ]
+RULES = {"rules": [{"id": f"R{at}", "defaultConfiguration": {"level": "error"}} for at in range(60)]}
+CODEQL = {"runs": [{"tool": {"driver": {"name": "CodeQL", **RULES}}, "results": SARIF["runs"][0]["results"]}]}
+CHECKOV = {
+    "results": {
+        "passed_checks": [
+            {"check_id": f"CKV_{at}", "check_name": f"errors {at}", "check_result": {"result": "PASSED"}}
+            for at in range(60)
+        ],
+        "failed_checks": [
+            {"check_id": "CKV_9", "check_name": "the bucket is public", "check_result": {"result": "FAILED"}}
+        ],
+    }
+}
+BANDIT = {
+    "errors": [],
+    "metrics": {f"a{at}.py": {"SEVERITY.HIGH": 0, "loc": at} for at in range(60)},
+    "results": [{"filename": "a.py", "issue_severity": "HIGH", "issue_text": "eval of input", "line_number": 4}],
+}
+GOLANGCI = {
+    "Issues": [{"FromLinter": "errcheck", "Text": "an error is ignored", "Pos": {"Filename": "a.go", "Line": 9}}],
+    "Report": {"Linters": [{"Name": f"error{at}", "Enabled": True} for at in range(60)]},
+}
+TFLINT = {
+    "issues": [
+        {
+            "rule": {"name": "unused", "severity": "warning"},
+            "message": "variable x is not used",
+            "range": {"filename": "v.tf", "start": {"line": 1}},
+        }
+    ]
+}
+RSPEC = {
+    "examples": [
+        *({"full_description": f"logs error {at}", "status": "passed", "file_path": "a.rb"} for at in range(60)),
+        {
+            "full_description": "Cart totals",
+            "status": "failed",
+            "file_path": "a.rb",
+            "line_number": 9,
+            "exception": {"class": "ExpectationNotMetError", "message": "expected 16, got 15"},
+        },
+    ]
+}
+
+
+def _scenario(number: int) -> Any:
+    failed = {"status": "failed", "error_message": "expected 16, got 15"}
+    steps = [{"name": "the total is 16", "line": number, "result": failed if number == 40 else {"status": "passed"}}]
+    return {"keyword": "Scenario", "name": f"error {number}", "line": number, "steps": steps}
+
+
+CUCUMBER = [{"name": "Cart", "uri": "cart.feature", "elements": [_scenario(at) for at in range(60)]}]
+UNEQUAL = {"name": "AssertionError", "message": "status is 500"}
+NEWMAN = {
+    "executions": [
+        {
+            "item": {"name": f"error {at}"},
+            "assertions": [{"assertion": "is found", "error": UNEQUAL if at == 9 else None}],
+        }
+        for at in range(60)
+    ],
+    "failures": [{"error": UNEQUAL}],
+}
+OTHERS: list[tuple[str, Any, str, str]] = [
+    ("codeql database analyze db --format sarif-latest", CODEQL, "user data reaches a query", "R7"),
+    ("checkov -o json", CHECKOV, "the bucket is public", "CKV_9"),
+    ("bandit -f json -r .", BANDIT, "eval of input", "a.py:4"),
+    ("golangci-lint run --out-format json", GOLANGCI, "an error is ignored", "a.go:9 › errcheck"),
+    ("tflint --format json", TFLINT, "variable x is not used", "v.tf:1 › unused"),
+    ("rspec --format json", RSPEC, "expected 16, got 15", "a.rb:9 › Cart totals"),
+    ("cucumber --format json", CUCUMBER, "expected 16, got 15", "cart.feature › Cart › error 40 › the total is 16"),
+    ("newman run till.json -r json", NEWMAN, "status is 500", "is found"),
+]
 TEXTS = [
     *((command, json.dumps(value, indent=indent), *rest) for command, value, *rest in REPORTS for indent in (2, None)),
     *((command, "\n".join(map(json.dumps, values)), *rest) for command, values, *rest in STREAMS),
@@ -279,6 +352,16 @@ def test_failure_in_a_report_has_a_name_and_a_region(command: str, text: str, re
     examination = Examination(out, _NONE, command)
     assert len(regions_of(examination, out)) == examination.failures(out).total
     assert 1 <= len(examination.failed) <= int(failed.split()[0])
+
+
+@each(("command", "value", "reason", "name"), OTHERS)
+def test_only_what_failed_in_a_report_is_named_and_counted(command: str, value: Any, reason: str, name: str) -> None:
+    for indent in (2, None):
+        out = BytesSource(json.dumps(value, indent=indent).encode(), "@cmd_a1b2c3")
+        examination = Examination(out, _NONE, command)
+        assert re.match(r"1 (?:problem|failed) \(counted\)", summary(out, _NONE, exit_code=1, examination=examination))
+        assert [one.name for one in examination.failed] == [name]
+        assert reason in _body(out, examination)
 
 
 def test_other_kinds_of_failure_come_before_more_of_a_kind() -> None:
