@@ -136,6 +136,7 @@ CLASSES = (
     _class(
         "located",
         ("error[|error ", r"\berror(?:\[\w+\]|\sTS\d+)"),
+        ("failed ", r"\bfailed (?:on|at|in) line \d"),
         (
             "rror|ERROR|atal|FATAL|FAIL",
             rf"^(?!.*\*\*\* )(?=.*{_LOCATION})(?=.*\b(?:[Ee]rror|ERROR|[Ff]atal|FATAL|FAIL(?:ED|URE)?)\b)",

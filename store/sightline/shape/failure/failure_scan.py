@@ -201,4 +201,5 @@ def _of_tool(hits: list[FailureHit]) -> list[NamedFailure]:
         if verdict.rank == rank and verdict.rule:
             place = verdict.place or places.get(last_part(verdict.name), "")
             found.setdefault(verdict.name or place, NamedFailure(verdict.rule, verdict.name, place))
-    return list(found.values())
+    parents = {name.rpartition("/")[0] for name, one in found.items() if one.rule.groups}
+    return [one for name, one in found.items() if name not in parents]
