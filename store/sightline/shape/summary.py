@@ -37,9 +37,10 @@ def summary(
     """Sum up, as in ``47 passed, 2 failed — FAILED: test_a, test_b (exit 1 after 3.2 s; 2,004 lines, 64.0 KiB)``.
 
     A number that no line states is marked, ``173 passed (counted)``: it was counted, or added up, from the lines.
-    Without any count it is ``failed with exit 1 after 3.2 s: 2,004 lines, 64.0 KiB — row 17: expected 4 fields``, which
-    quotes the line that explains most. A success is ``ok in 3.2 s: 2,004 lines, 64.0 KiB``; if some of its lines report
-    a failure, these are counted and the worst is quoted.
+    Where no failure has a name, the line that explains most is quoted behind that. Without any count it is ``failed
+    with exit 1 after 3.2 s: 2,004 lines, 64.0 KiB — row 17: expected 4 fields``, which quotes the line that explains
+    most. A success is ``ok in 3.2 s: 2,004 lines, 64.0 KiB``; if some of its lines report a failure, these are
+    counted and the worst is quoted.
 
     Args:
         out: standard output.
@@ -65,7 +66,9 @@ def summary(
         told = []  # a success may write of others' failures in JSON
     bad = any(tally.bad for tally in told)
     names = examination.failed if failed or bad else []
-    quoted = _quoted(examination, quiet, failed=failed) if not bad else None
+    quoted = None if any(one.name for one in names) and bad else _quoted(examination, quiet, failed=failed or bad)
+    if quoted and all(one.text in quoted.text for one in names):
+        names = []
     if told:
         against = ""
         if failed and not bad:

@@ -10,6 +10,7 @@ from sightline.shape.failure.examination import Examination
 from sightline.shape.memory_stream import BytesSource
 from sightline.shape.summary import human_bytes, human_seconds, summary
 from sightline.shell_words.answers import Wrote, answer_of
+from tests.each import each
 
 NONE = BytesSource(b"")
 
@@ -283,6 +284,37 @@ def test_a_failure_without_counts_quotes_the_line_that_explains_most(out: str, e
     assert said.endswith(f" — {told}")
     short = summary(*streams, exit_code=1, examination=Examination(*streams, "./tool"), at_most=60)
     assert len(short.encode()) <= 60
+
+
+@each(
+    ("command", "text", "told"),
+    [
+        (
+            "valgrind ./t",
+            "==7== Invalid read of size 4\n==7== ERROR SUMMARY: 121 errors from 2 contexts\n",
+            "121 errors",
+        ),
+        (
+            "R CMD check till",
+            "* checking examples ... ERROR\nError in total(5) : no coins\nStatus: 1 ERROR\n",
+            "1 error",
+        ),
+        ("mocha", "TypeError: till.total is no function\n  2 passing (4ms)\n  1 failing\n", "1 failed, 2 passed"),
+        ("gcc -c a.c", "a.c:3:9: error: 'x' undeclared\n", "1 error (counted)"),
+        (
+            "javac A.java",
+            "A.java:3: error: bad operand\nA.java:9: error: no such field\n2 errors\n",
+            "2 errors — at: A.java:3, A.java:9",
+        ),
+    ],
+)
+def test_counts_without_names_are_told_with_the_line_that_explains_most(command: str, text: str, told: str) -> None:
+    out = BytesSource(text.encode())
+    said = summary(out, NONE, exit_code=1, examination=Examination(out, NONE, command))
+    lines = len(text.splitlines())
+    assert (
+        said == f"{told} (failed with exit 1; {lines} line{'s' * (lines > 1)}, {len(text)} B) — {text.splitlines()[0]}"
+    )
 
 
 def test_no_count_is_missed_of_a_tool_that_the_command_does_not_run() -> None:
