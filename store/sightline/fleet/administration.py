@@ -273,7 +273,10 @@ class HostRow(NamedTuple):
 
 
 def hosts(connection: Connection) -> Iterator[HostRow]:
-    """Yield all hosts, those last heard from first, and then the members under which nothing was shipped yet."""
+    """Yield the hosts, those last heard from first, and then the members under which nothing was shipped yet.
+
+    A reader may know of hosts that it reads, and of no members.
+    """
     rows = connection.execute(
         "SELECT name, team, owner, kind, extract(epoch FROM now() - seen)::float8,"
         " CASE jsonb_typeof(behind -> 'items') WHEN 'number' THEN (behind ->> 'items')::numeric ELSE 0 END::float8,"
@@ -282,6 +285,9 @@ def hosts(connection: Connection) -> Iterator[HostRow]:
     )
     for name, team, owner, kind, silent, items, size, buffers in rows:
         yield HostRow(name, team, owner, kind, silent, int(items), int(size), buffers)
+    allowed = connection.execute("SELECT has_table_privilege('sightline.members', 'SELECT')").fetchone()
+    if allowed == (False,):
+        return
     for name, team, owner, kind in connection.execute(
         "SELECT name, team, owner, kind FROM sightline.members AS known"
         " WHERE NOT EXISTS (SELECT FROM sightline.hosts WHERE member = known.name) ORDER BY name"

@@ -18,7 +18,7 @@ pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 from sightline.doors.cli.main import main
 from sightline.doors.fleet.ship import unit_text
 from sightline.settings.config import FleetSettings
-from tests.store.fleet.conftest import Fleet, keep_in
+from tests.store.fleet.conftest import Fleet, keep_in, ship
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -51,6 +51,17 @@ def test_a_right_is_taken_back_where_the_readers_password_file_lies(fleet: Fleet
     assert fleet.rows("SELECT count(*) FROM sightline.grants WHERE reader = %s", reader) == [(0,)]
     code, _, err = run("fleet", "grant", reader, "red", "--revoke", "--db", db)
     assert (code, f"{reader} had no grant for the team red" in err) == (2, True)
+
+
+def test_status_shows_a_reader_the_hosts_that_it_may_read(fleet: Fleet, run: Run) -> None:
+    for name, team in (("one", "red"), ("two", "blue")):
+        with fleet.store(name, fleet.add_host(name, team)) as store:
+            keep_in(store, b"x\n")
+            ship(store)
+    fleet.add_host("three", "red")
+    code, out, _ = run("--store", fleet.grant("ann", "red"), "fleet", "status")
+    assert (code, "red/ann" in out, "blue" in out, "three" in out) == (0, True, False, False)
+    assert "1 output, all shipped" in out
 
 
 def test_from_an_empty_database_to_a_verified_fleet(fleet: Fleet, run: Run, tmp_path: Path) -> None:

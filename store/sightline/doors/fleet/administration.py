@@ -65,9 +65,10 @@ def parser(name: str) -> CommandParser:
     does = name.partition(" ")[2] or "status"
     made = command_parser(name, _DESCRIBED[does], _EXAMPLES[does])
     made.add_argument(
-        "--db",
+        *("--db", "--store")[: 1 + (does == "status")],  # a reader of a fleet knows it as a store
         metavar="URL",
-        help="the database, as postgresql://user@host/db without a password (default: [fleet] db)",
+        help="the database, as postgresql://user@host/db without a password (default: [fleet] db"
+        f"{', else [fleet] store' * (does == 'status')})",
     )
     if does == "init":
         made.add_argument(
@@ -117,9 +118,10 @@ def _opened(given: Namespace) -> "Iterator[Connection]":
     if _MISSING:
         raise ExtraMissing(_MISSING) from _MISSING
     settings = load_settings(os.path.join(default_root(), "config.toml")).fleet
-    if not (given.db or settings.db):
+    known = settings.db or settings.store
+    if not (given.db or known):
         raise UsageError("no database is named", "give --db postgresql://user@host/db, or set [fleet] db")
-    given.database = database_address(given.db or settings.db)
+    given.database = database_address(given.db or known)
     if hasattr(given, "objects"):
         if not (given.objects or settings.objects):
             raise UsageError("no object store is named", "give --objects s3://bucket/prefix")
