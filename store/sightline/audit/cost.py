@@ -104,7 +104,9 @@ class CostReport(NamedTuple):
     prices: PriceList
 
 
-def cost_report(store: Store, by: str, *, since: float = 0.0, project: Project | None = None) -> CostReport:
+def cost_report(
+    store: Store, by: str, *, since: float = 0.0, project: Project | None = None, session: str | None = None
+) -> CostReport:
     """Return what the requests in a store took.
 
     Args:
@@ -112,11 +114,12 @@ def cost_report(store: Store, by: str, *, since: float = 0.0, project: Project |
         by: one of GROUPS.
         since: only requests since this time, in seconds since the epoch.
         project: only requests of sessions that were begun in it.
+        session: only requests of this session.
     """
     fill_index(store)
     prices = PriceList(store.index.requests.models(), dict(store.settings.prices))
     group = "day" if by == "day" else "" if by == "model" else "session"
-    sessions = None if project is None else started_in(store, project)
+    sessions = [session] if session else None if project is None else started_in(store, project)
     sums = store.index.requests.sums(group, since=since, sessions=sessions, times=prices.times, sizes=prices.sizes)
     known = {one.name: one for one in store.index.sessions()} if group == "session" else {}
     costs: dict[str, Cost] = {}
@@ -177,6 +180,22 @@ def tokens(count: int) -> str:
         if count >= size:
             return f"{count / size:.{digits}f}{unit}"
     return str(count)
+
+
+BAR_CELLS = 20
+"""The longest bar."""
+
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+def bar(value: float, most: float, cells: int = BAR_CELLS) -> str:
+    """Draw a number as a bar of at most so many cells, in eighths of one; of what is above 0, at least one eighth.
+
+    It stands here since libraries for terminals are too large for that: `rich` takes longer to load than a report to
+    make, and those for plots replace the table.
+    """
+    eighths = max(1, round(8 * cells * value / most)) if value > 0 and most > 0 else 0
+    return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8]).rstrip()
 
 
 def cost_data(cost: Cost) -> dict[str, Any]:

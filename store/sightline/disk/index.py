@@ -19,7 +19,10 @@ from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 with late_modules(globals()):
-    from sightline.disk import request_rows  # 1.7 ms, and few starts read usage
+    from sightline.disk import (
+        price_rows,  # as few
+        request_rows,  # 1.7 ms, and few starts read usage
+    )
 
 _NEXT_USE = "(SELECT COALESCE(MAX(used), 0) + 1 FROM buffers)"
 """The order of use is a counter rather than a clock: a clock that jumps back would make a used buffer look old."""
@@ -104,6 +107,11 @@ class Index(Rows):
         """Statements on requests to models."""
         return request_rows.RequestRows(self._db)
 
+    @property
+    def output_prices(self) -> "price_rows.PriceRows":
+        """Statements on what outputs cost."""
+        return price_rows.PriceRows(self._db)
+
     def transaction(self) -> AbstractContextManager[None]:
         """Make several changes one; transactions nest."""
         return self._db.writing()
@@ -154,6 +162,7 @@ class Index(Rows):
         self.derived("", "")
         self.requests.known([""])
         self.origins()
+        self.output_prices.made_from()
         self._db.rows("SELECT token, request, session, created FROM acks LIMIT 0")
 
     def close(self) -> None:
@@ -395,6 +404,7 @@ class Index(Rows):
             (buffer, command, dumps(dumps(command, ensure_ascii=False), ensure_ascii=False)[1:-1]),
         )
         self._db.execute("DELETE FROM session_verdicts")  # they may quote it
+        self.output_prices.forget()  # they name its program
         for session, entry in found:
             if known := self.view(session, entry):
                 self.amend_view(known.view._replace(request="{}", text_sha256=""))

@@ -116,6 +116,10 @@ class RequestRows:
         """Return the names of the models that requests were made to."""
         return [str(name) for (name,) in self._db.rows("SELECT DISTINCT model FROM requests WHERE model IS NOT NULL")]
 
+    def sessions(self) -> list[str]:
+        """Return the names of the sessions that made requests."""
+        return [str(name) for (name,) in self._db.rows("SELECT DISTINCT session FROM requests WHERE model IS NOT NULL")]
+
     def blank(self, session: str) -> None:
         """Remove all numbers of a session's requests."""
         gone = ", ".join(f"{name} = NULL" for name in ("model", *COUNTS, "own_price"))

@@ -265,7 +265,31 @@ _EVIDENCE = "ALTER TABLE session_verdicts ADD COLUMN evidence TEXT NOT NULL DEFA
 _ORIGINS = "CREATE TABLE origins (session TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;\n"
 """From which session one came, as the entry of its log."""
 
-CREATE += _AUDIT + _LOGS + _EVICTABLE + _PARTIAL + _PROJECT + _SEALS + _VERDICTS + _REQUESTS + _EVIDENCE + _ORIGINS
+_OUTPUT_PRICES = """
+CREATE TABLE priced_sessions (session TEXT PRIMARY KEY, made_from TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE output_prices (
+    session TEXT NOT NULL,
+    output TEXT NOT NULL,
+    view INTEGER NOT NULL,
+    time REAL NOT NULL,
+    kind TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    measure TEXT NOT NULL,
+    requests INTEGER NOT NULL,
+    carried INTEGER NOT NULL,
+    dollars REAL,
+    at_least INTEGER NOT NULL,
+    again INTEGER NOT NULL,
+    PRIMARY KEY (session, output)
+) WITHOUT ROWID;
+CREATE INDEX output_prices_by_output ON output_prices (output);
+"""
+"""What outputs cost as a part of later requests, of sessions whose logs had so many bytes then."""
+
+CREATE += _AUDIT + _LOGS + _EVICTABLE + _PARTIAL + _PROJECT + _SEALS + _VERDICTS + _REQUESTS + _EVIDENCE
+CREATE += _ORIGINS + _OUTPUT_PRICES
+
 
 _TITLES = """
 ALTER TABLE sessions ADD COLUMN title TEXT NOT NULL DEFAULT '';
@@ -294,6 +318,6 @@ MIGRATIONS = {
     7: _VERDICTS + _KNOWN_VERDICTS,
     8: _REQUESTS,
     9: _EVIDENCE,
-    10: _ORIGINS,
+    10: _ORIGINS + _OUTPUT_PRICES,
 }
 """By version N, the script that leads to N + 1."""

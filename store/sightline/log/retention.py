@@ -153,6 +153,7 @@ def remove_session(store: Store, session: Session) -> RemovedSession:
     append_entry(store, session, {"kind": "removed", "time": time.time()})
     _take_in_blanked(store, [session.name])
     store.index.requests.blank(session.name)
+    store.index.output_prices.forget()
     store.index.forget_session_acks(session.name)
     scrub(store, purged)
     return RemovedSession(len(buffers), sum(buffer.bytes for buffer in buffers), blanked)

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tests.store.audit.usage_kit import NAME, Requests
 from tests.store.doors.conftest import Cli
 from tests.store.harnesses.past_kit import Claude, write_lines
 
@@ -58,9 +59,11 @@ def test_totals_come_first_with_the_day_of_the_prices_and_what_is_not_stated(cli
     ):
         assert f"  {remark}" in lines
     rows = [line.split("  ") for line in lines if line.startswith(("claude", "no-such"))]
-    assert [(row[0], row[-1].strip()) for row in rows] == [
-        ("claude-opus-4-5", "$10.00"),
-        ("claude-haiku-4-5", "≥ $1.00"),
+    assert [
+        (row[0], *(cell.strip() for cell in row if "$" in cell or "█" in cell or "known" in cell)) for row in rows
+    ] == [
+        ("claude-opus-4-5", "$10.00", "█" * 20),
+        ("claude-haiku-4-5", "≥ $1.00", "██"),
         ("no-such-model", "price not known"),
     ]
 
@@ -124,3 +127,41 @@ def test_sessions_stand_below_those_from_which_they_came_with_their_own_cost(cli
     assert second["origin"]["parent"] == first["name"] == "claude-code-aaaa"
     assert first["cost_with_descendants"]["dollars"] == 2 * first["cost"]["dollars"]
     assert cli("sessions", "claude-code-aaaa", "--json").data["origin"] is None
+
+
+def test_the_dearest_outputs_stand_first_with_the_requests_that_carried_them(cli: Cli, tmp_path: Path) -> None:
+    session = (
+        Requests().reply("x" * 4000, written=10_000, command="git log -p | head -99").reply(read=10_000, written=1100)
+    )
+    session.reply("y" * 2000, read=11_100, command="cat notes.md").reply(read=11_100, written=600).reply(read=11_700)
+    write_lines(tmp_path / "s" / "5e551011.jsonl", *session.lines)
+    assert cli("import", str(tmp_path / "s")).code == 0
+    data = cli("cost", "--by", "output", "--json").data
+    first, second = data["rows"]
+    assert (first["asked"], first["kind"], first["requests"]) == ("git log -p | head -99", "git log", 4)
+    assert first["dollars"] > second["dollars"] > 0
+    assert data["total"]["dollars"] == first["dollars"] + second["dollars"]
+    text = cli("cost", "--by", "output").out
+    assert text.index(first["output"]) < text.index(second["output"])
+    by_command = cli("cost", "--by", "command", "--json").data["rows"]
+    assert [(row["command"], row["outputs"], row["dollars"]) for row in by_command] == [
+        ("git log", 1, first["dollars"]),
+        ("cat", 1, second["dollars"]),
+    ]
+    assert cli("cost", "--by", "output", "--since", "1h", "--json").data["rows"] == []
+    with_head = list(csv.DictReader(io.StringIO(cli("cost", "--by", "output", "--limit", "1", "--csv").out)))
+    assert [row["output"] for row in with_head] == [first["output"]]
+
+
+def test_prices_of_outputs_follow_their_session_and_go_with_it(cli: Cli, tmp_path: Path) -> None:
+    session = Requests().reply("x" * 4000, written=10_000, command="git log -p").reply(read=10_000, written=1100)
+    path = write_lines(tmp_path / "s" / "5e551011.jsonl", *session.lines)
+    assert cli("import", str(tmp_path / "s")).code == 0
+    (before,) = cli("cost", "--by", "output", "--json").data["rows"]
+    write_lines(path, *session.reply(read=11_100).lines)
+    assert cli("import", str(tmp_path / "s")).code == 0
+    (after,) = cli("cost", "--by", "output", "--json").data["rows"]
+    assert (before["requests"], after["requests"]) == (1, 2)
+    assert cli("sessions", "rm", NAME).code == 0
+    assert cli("cost", "--by", "output", "--json").data["rows"] == []
+    assert b"git log" not in (cli.home / "index.sqlite").read_bytes()

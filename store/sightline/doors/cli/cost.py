@@ -4,17 +4,40 @@ import csv
 import io
 
 from sightline.agents.past_sessions.usage_intake import take_in_usage
-from sightline.audit.cost import GROUPS, Cost, CostReport, CostRow, cost_data, cost_report, dollars, tokens
+from sightline.audit.cost import (
+    BAR_CELLS,
+    GROUPS,
+    Cost,
+    CostReport,
+    CostRow,
+    bar,
+    cost_data,
+    cost_report,
+    dollars,
+    tokens,
+)
+from sightline.audit.output_costs import MOST_OUTPUTS, OutputCosts, output_costs
+from sightline.audit.output_prices import ESTIMATED
 from sightline.base.errors import UsageError
+from sightline.base.refs import format_ref
 from sightline.base.time_words import TAKES, span_of
+from sightline.disk.price_rows import KindSum, PriceRow
 from sightline.doors.cli.scope import add_project, project_option
 from sightline.doors.terminal.arguments import CommandParser, Namespace, add_store, command_parser
 from sightline.doors.terminal.output import Door, print_json, write_out
-from sightline.light.typing_names import Any
+from sightline.light.typing_names import Any, Mapping, Sequence
+from sightline.log.session_list import find_session
+from sightline.shape.summary import one_line
 from sightline.store import Store
 from sightline.verbs.printable_text import printable
 
 _COLUMNS = ("requests", "fresh", "cache read", "cache written", "output", "cost")
+_PARTS = (
+    "These are parts of the requests' costs: what a model wrote itself, or was told by its harness, is not in them."
+)
+_NO_PRICE = "price not known"
+_OF_OUTPUTS = ("command", "output")
+_ASKED_CHARACTERS = 60
 _NAME_CHARACTERS = 48
 _NAMED_MODELS = 4
 _NOTHING = "no requests to models are known yet\n  `sightline import` reads them from past sessions of agents\n"
@@ -28,13 +51,19 @@ def parser(name: str) -> CommandParser:
         "Show what requests of agents to models took, as transcripts of recorded and imported sessions state it: fresh "
         "input, input read from the cache and written to it, and output with reasoning; and what that costs at list "
         "price. A request that stands in several transcripts counts once. What is not stated is counted beside the "
-        "sums, which are then at least what they say.",
+        "sums, which are then at least what they say. By command or output it shows what outputs cost as a part of the "
+        "requests that carried them: the dearest outputs, or the kinds of command that made them.",
         "sightline cost",
+        "sightline cost --by output --session claude-code-42",
         "sightline cost --by session --since 7d",
         "sightline cost --by model --csv > cost.csv",
     )
-    made.add_argument("--by", choices=GROUPS, default="day", help="what a row is of (default: day)")
+    made.add_argument("--by", choices=(*GROUPS, *_OF_OUTPUTS), default="day", help="what a row is of (default: day)")
     made.add_argument("--since", default="", metavar="TIME", help=f"look only at requests after this: {TAKES}")
+    made.add_argument("--session", default="", metavar="SESSION", help="look only at this session (a prefix will do)")
+    made.add_argument(
+        "--limit", type=int, default=MOST_OUTPUTS, metavar="N", help=f"list at most N outputs (default {MOST_OUTPUTS})"
+    )
     made.add_argument("--csv", action="store_true", help="print comma-separated values")
     add_project(made)
     add_store(made)
@@ -45,18 +74,27 @@ def main(given: Namespace) -> int:
     """Run the command, and return its exit code."""
     if given.csv and given.json:
         raise UsageError("--csv and --json cannot be combined", "give one of them")
+    if given.limit < 1:
+        raise UsageError(f"--limit cannot be {given.limit}", "give a number from 1 up")
     with Door(given) as door:
         if not isinstance(door.store, Store):
             raise UsageError("a fleet has no usage of models", "ask on the machine whose sessions it was")
         take_in_usage(door.store)
         since = span_of(given.since).start if given.since else 0.0
-        report = cost_report(door.store, given.by, since=since, project=project_option(door.store, given.project))
-        if given.json:
-            print_json(as_data(report))
-        elif given.csv:
-            write_out(_as_csv(report))
+        project = project_option(door.store, given.project)
+        session = find_session(door.store, given.session).session.name if given.session else None
+        if given.by in _OF_OUTPUTS:
+            found = output_costs(door.store, session=session, since=since, project=project, most=given.limit)
+            data, text = outputs_data(found, given.by), _outputs_text(found, given.by)
         else:
-            write_out(_as_text(report) if report.rows else _NOTHING)
+            report = cost_report(door.store, given.by, since=since, project=project, session=session)
+            data, text = as_data(report), _as_text(report)
+        if given.json:
+            print_json(data)
+        elif given.csv:
+            write_out(_as_csv(data))
+        else:
+            write_out(text if data["rows"] else _NOTHING)
         return 0
 
 
@@ -75,15 +113,34 @@ def _row(report: CostReport, row: CostRow) -> dict[str, Any]:
     return {report.by: row.name or None, **label, **cost_data(row.cost)}
 
 
-def _as_csv(report: CostReport) -> str:
+def outputs_data(found: OutputCosts, by: str) -> dict[str, Any]:
+    """Encode what outputs cost for ``cost --json``; counts are tokens, money is US dollars."""
+    if by == "command":
+        rows = [{by: one.kind, **_without(one._asdict(), "kind")} for one in found.kinds]
+    else:
+        rows = [{by: ref_of(row), "asked": asked, **_without(row._asdict(), by)} for row, asked in found.dearest]
+    return {
+        "by": by,
+        "prices": {"kind": "list", "date": found.prices.date, "source": found.prices.source},
+        "total": _without(found.total._asdict(), "kind"),
+        "rows": rows,
+    }
+
+
+def _without(fields: dict[str, Any], left: str) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name != left}
+
+
+def _as_csv(data: Mapping[str, Any]) -> str:
     """Return the rows with a head; each names the day of its list prices, so that it can be read by itself."""
     text = io.StringIO()
-    rows = [{report.by: row.name, **cost_data(row.cost), "list_prices_of": report.prices.date} for row in report.rows]
-    head = list(rows[0]) if rows else [report.by, *cost_data(Cost()), "list_prices_of"]
+    rows = [{**row, "list_prices_of": data["prices"]["date"]} for row in data["rows"]]
+    head = list(dict.fromkeys(name for row in rows for name in row)) or [data["by"]]
     writer = csv.DictWriter(text, head, lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        writer.writerow({**row, "no_price": " ".join(row["no_price"])})
+        lists = {name: " ".join(value) for name, value in row.items() if isinstance(value, list)}
+        writer.writerow({**row, **lists})
     return text.getvalue()
 
 
@@ -98,11 +155,55 @@ def _as_text(report: CostReport) -> str:
         "",
     ]
     rows = [(report.by, *_COLUMNS), *((_short(row.label), *_cells(row.cost)) for row in report.rows)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for name, *cells in rows:
+    return "\n".join([*lines, *_table(rows, [row.cost.dollars for row in report.rows]), ""])
+
+
+def _table(rows: Sequence[Sequence[str]], costs: Sequence[float], last: Sequence[str] = ()) -> list[str]:
+    """Return rows below a head in columns, each with a bar for its cost, and perhaps with words behind that."""
+    widths, most = [max(map(len, column)) for column in zip(*rows, strict=True)], max(costs, default=0.0)
+    lines = list[str]()
+    for at, (name, *cells) in enumerate(rows):
         padded = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
-        lines.append("  ".join((name.ljust(widths[0]), *padded)))
-    return "\n".join([*lines, ""])
+        drawn = bar(costs[at - 1], most) if at else ""
+        words = f"{drawn:<{BAR_CELLS}}  {last[at - 1]}" if at and last else drawn
+        lines.append("  ".join((name.ljust(widths[0]), *padded, words)).rstrip())
+    return lines
+
+
+def _outputs_text(found: OutputCosts, by: str) -> str:
+    total = found.total
+    least = "at least " if total.unpriced or total.at_least else ""
+    lines = [
+        f"{least}${total.dollars:,.2f} at list price of {found.prices.date} for {total.outputs:,} outputs: "
+        f"{tokens(total.tokens)} tokens, {tokens(total.carried)} with each request that carried them",
+        f"  of {total.estimated:,} outputs the tokens are estimated (~) from their bytes" * bool(total.estimated),
+        f"  {tokens(total.again)} tokens were shown although the context still held them" * bool(total.again),
+        f"  {_PARTS}",
+    ]
+    lines = [*filter(None, lines), ""]
+    rows: list[Sequence[str]]
+    if by == "command":
+        rows = [("command", "outputs", "tokens", "carried", "cost"), *map(_kind_cells, found.kinds)]
+        return "\n".join([*lines, *_table(rows, [one.dollars for one in found.kinds]), ""])
+    rows = [("output", "tokens", "requests", "cost"), *(_output_cells(row) for row, _ in found.dearest)]
+    asked = [one_line(printable(asked), _ASKED_CHARACTERS) for _, asked in found.dearest]
+    return "\n".join([*lines, *_table(rows, [row.dollars or 0.0 for row, _ in found.dearest], asked), ""])
+
+
+def _kind_cells(one: KindSum) -> Sequence[str]:
+    money = f"${one.dollars:,.2f}" if one.unpriced < one.outputs else _NO_PRICE
+    return _short(one.kind), f"{one.outputs:,}", tokens(one.tokens), tokens(one.carried), money
+
+
+def _output_cells(row: PriceRow) -> Sequence[str]:
+    size = f"{'~' * (row.measure == ESTIMATED)}{tokens(row.tokens)}"
+    money = _NO_PRICE if row.dollars is None else f"{'≥ ' * row.at_least}${row.dollars:,.2f}"
+    return ref_of(row), size, f"{row.requests:,}", money
+
+
+def ref_of(row: PriceRow) -> str:
+    """Return the ref of an output; of a reply about none, the id of its view."""
+    return row.output if ":" in row.output else format_ref(row.output)
 
 
 def _cells(cost: Cost) -> tuple[str, ...]:
