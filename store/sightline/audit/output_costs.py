@@ -11,12 +11,12 @@ from sightline.audit.output_prices import price_list, session_prices
 from sightline.audit.prices import PriceList
 from sightline.audit.project_scope import started_in
 from sightline.base.project import Project
-from sightline.base.records import View
+from sightline.base.records import Buffer, View
 from sightline.disk.price_rows import KindSum, PriceRow
 from sightline.light.json_text import dumps, loads
 from sightline.light.library import lru_cache
 from sightline.light.named_tuple import NamedTuple
-from sightline.log.call_names import name_of_view
+from sightline.log.call_names import call_name, name_of_view
 from sightline.log.log_index import fill_index
 from sightline.shell_words.lexer import Unclear
 from sightline.shell_words.pipelines import plain_words
@@ -81,10 +81,17 @@ def output_costs(
     keep_prices(store, names, prices)
     kinds = store.index.output_prices.by_kind(since=since, sessions=names)
     rows = store.index.output_prices.dearest(most, since=since, sessions=names)
-    shown = [store.index.view(row.session, row.view) for row in rows]
-    dearest = [OutputCost(row, name_of_view(one.view) if one else "") for row, one in zip(rows, shown, strict=True)]
+    buffers = store.index.buffers([row.output for row in rows])
+    dearest = [OutputCost(row, _asked(store, row, buffers.get(row.output))) for row in rows]
     sums = [sum(column) for column in zip(*(one[1:] for one in kinds), strict=True)] or [0] * (len(KindSum._fields) - 1)
     return OutputCosts(dearest, kinds, KindSum("", *sums), prices)
+
+
+def _asked(store: Store, row: PriceRow, buffer: Buffer | None) -> str:
+    if buffer is not None:
+        return call_name(buffer)
+    found = store.index.view(row.session, row.view)
+    return name_of_view(found.view) if found else ""
 
 
 def keep_prices(store: Store, sessions: Sequence[str] | None, prices: PriceList) -> None:

@@ -14,7 +14,7 @@ from sightline.light.typing_names import Any, Mapping
 from sightline.log.call_names import call_name
 from sightline.log.retention import remove_session
 from sightline.log.session_list import SessionFacts, belongings_of, find_session, list_sessions, rename_session
-from sightline.shape.summary import human_bytes
+from sightline.shape.summary import human_bytes, one_line
 from sightline.store import Store
 from sightline.verbs.list_outputs import named_in
 from sightline.verbs.printable_text import printable
@@ -23,6 +23,7 @@ from sightline.verbs.reply import state_in_words
 _NOBODY = "nobody has asked anything yet\n"
 _MANY = 50
 _COMMAND_CHARACTERS = 90
+_TITLE_CHARACTERS = 60
 
 
 def parser(name: str) -> CommandParser:
@@ -122,12 +123,22 @@ def _tree_row(
 ) -> str:
     one, edge = facts[row.name], edges.get(row.name)
     calls = f"{one.counts.calls:,} call{'' if one.counts.calls == 1 else 's'}"
-    costs = [f"{dollars(own[row.name])} by itself"] if row.name in own else []
+    costs = [dollars(own[row.name]) + " by itself" * _is_priced(own[row.name])] if row.name in own else []
     if row.name in sums and sums[row.name] != own.get(row.name):
         costs.append(f"{dollars(sums[row.name])} with those below")
-    parent = facts[edge.parent].name if edge and edge.parent in facts else ""
-    words = [_named(one), edge.in_words(parent) if edge else "", calls, ", ".join(costs)]
+    parent = one_line(facts[edge.parent].name, _TITLE_CHARACTERS) if edge and edge.parent in facts else ""
+    title = one_line(one.name, _TITLE_CHARACTERS)
+    words = [
+        title if one.name == row.name else f"{title} ({row.name})",
+        edge.in_words(parent) if edge else "",
+        calls,
+        ", ".join(costs),
+    ]
     return f"{'  ' * row.depth}{printable('  '.join(filter(None, words)))}\n"
+
+
+def _is_priced(cost: Cost) -> bool:
+    return cost.unpriced < cost.requests
 
 
 def _named(facts: SessionFacts) -> str:
