@@ -10,9 +10,9 @@ from hashlib import sha256
 from sightline.audit.output_prices import price_list, session_prices
 from sightline.audit.prices import PriceList
 from sightline.audit.project_scope import started_in
+from sightline.base.price_row import KindSum, PriceRow
 from sightline.base.project import Project
 from sightline.base.records import Buffer, View
-from sightline.disk.price_rows import KindSum, PriceRow
 from sightline.light.json_text import dumps, loads
 from sightline.light.library import lru_cache
 from sightline.light.named_tuple import NamedTuple

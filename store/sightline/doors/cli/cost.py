@@ -19,9 +19,9 @@ from sightline.audit.cost import (
 from sightline.audit.output_costs import MOST_OUTPUTS, OutputCosts, output_costs
 from sightline.audit.output_prices import ESTIMATED
 from sightline.base.errors import UsageError
+from sightline.base.price_row import KindSum, PriceRow
 from sightline.base.refs import format_ref
 from sightline.base.time_words import TAKES, span_of
-from sightline.disk.price_rows import KindSum, PriceRow
 from sightline.doors.cli.scope import add_project, project_option
 from sightline.doors.terminal.arguments import CommandParser, Namespace, add_store, command_parser
 from sightline.doors.terminal.output import Door, print_json, write_out
