@@ -1,14 +1,15 @@
 """Spans of OpenTelemetry for tool calls of agents, as ``sightline export --otlp`` and others write them (OTLP/JSON).
 
 A file is one ``TracesData`` of ``opentelemetry/proto/trace/v1/trace.proto``, or one on each line, as collectors write.
-Spans whose ``gen_ai.operation.name`` is ``execute_tool`` are calls. Ours have hashes and sizes instead of outputs and
-replies. ``gen_ai.tool.call.arguments`` and ``gen_ai.tool.call.result``, which the conventions make optional, are read
-where they are given.
+Spans whose ``gen_ai.operation.name`` is ``execute_tool`` are calls, and those of `_REQUESTS` requests to models. Ours
+have hashes and sizes instead of outputs and replies. ``gen_ai.tool.call.arguments`` and ``gen_ai.tool.call.result``,
+which the conventions make optional, are read where they are given.
 """
 
 from collections.abc import Iterator
 
 from sightline.base.records import Gap
+from sightline.base.request_usage import COUNTS, RequestUsage
 from sightline.harnesses.base import Harness
 from sightline.harnesses.tool_call import CallSession, ToolCall, dict_of, list_of, plain, text_of
 from sightline.harnesses.transcript import (
@@ -16,9 +17,11 @@ from sightline.harnesses.transcript import (
     SHAPE_ERRORS,
     BadRecord,
     Candidate,
+    ToldUsage,
     Transcript,
     TranscriptItem,
     TranscriptReading,
+    count_of,
     misshapen,
 )
 from sightline.light.json_text import loads
@@ -27,6 +30,20 @@ from sightline.log.past_views import at_its_time
 
 _HEAD_BYTES = 4096
 _ERROR = 2  # STATUS_CODE_ERROR
+_REQUESTS = ("chat", "text_completion", "generate_content")
+_INPUT = ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens")
+_OUTPUT = ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens")
+_READ = (
+    *("gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens"),
+    "gen_ai.usage.input_tokens.cached",
+)
+_WRITTEN = (
+    *("gen_ai.usage.cache_write.input_tokens", "gen_ai.usage.cache_creation.input_tokens"),
+    *("gen_ai.usage.cache_creation_input_tokens", "gen_ai.usage.input_tokens.cache_write"),
+)
+_REASONING = ("gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.output_tokens.reasoning")
+"""The names of counts: today's (conventions 0.1.0), then older ones."""
+
 _PREFIX = "sightline.stream."
 _LEFT_OUT = "spans tell of an output its size and hash, not its content"
 _NOT_TOLD = "spans tell of a reply its size and hash, not its text"
@@ -78,6 +95,8 @@ def read_spans(document: Any, line: int) -> Iterator[TranscriptItem]:
                     about = {**service, **_values(span.get("attributes"))}
                     if about.get("gen_ai.operation.name") == "execute_tool":
                         yield _call(span, about, line)
+                    elif about.get("gen_ai.operation.name") in _REQUESTS and (usage := _usage(span, about)):
+                        yield ToldUsage(_session(about, usage.time), usage)
                 except SHAPE_ERRORS as error:
                     yield misshapen(line, error)
     if not isinstance(document, dict) or not isinstance(document.get("resourceSpans"), list):
@@ -111,6 +130,40 @@ def _call(span: dict[str, Any], about: dict[str, Any], line: int) -> ToolCall:
     told = text_of(about.get("sightline.partial"))
     partial = "; ".join(filter(None, (_LEFT_OUT * bool(gaps or not sizes), told)))
     return call._replace(shown=("",), unknown=_NOT_TOLD, partial=partial, gaps=gaps)
+
+
+def _usage(span: dict[str, Any], about: dict[str, Any]) -> RequestUsage | None:
+    """Return what a request took; None if it states nothing of that.
+
+    The input holds what was read from caches and written to them. Where these are more, it does not, as programs wrote
+    it before the conventions said so.
+    """
+    whole, read, written, output, reasoning = (
+        next((count for name in names if (count := count_of(about.get(name))) is not None), None)
+        for names in (_INPUT, _READ, _WRITTEN, _OUTPUT, _REASONING)
+    )
+    if (whole, read, written, output) == (None,) * 4:
+        return None
+    hour, cached = count_of(about.get("sightline.usage.cache_write_1h.input_tokens")), (read or 0) + (written or 0)
+    fresh = whole if whole is None or cached > whole else whole - cached
+    at_least = (name for name in text_of(about.get("sightline.usage.at_least")).split() if name in COUNTS)
+    price = about.get("sightline.cost.own_usd")
+    own, response = text_of(about.get("sightline.request")), text_of(about.get("gen_ai.response.id"))
+    return RequestUsage(
+        id=own or f"otlp:{response or span['traceId'] + ':' + span['spanId']}",
+        time=_seconds(span["endTimeUnixNano"]),
+        model=plain(text_of(about.get("gen_ai.response.model")) or text_of(about.get("gen_ai.request.model"))),
+        fresh=fresh,
+        cache_read=read,
+        cache_write=None if written is None else max(0, written - (hour or 0)),
+        cache_write_1h=hour,
+        output=output,
+        reasoning=reasoning,
+        computed=("fresh",) if cached and fresh != whole else (),
+        at_least=tuple(at_least),
+        tier=text_of(about.get("sightline.usage.tier")),
+        own_price=float(price) if isinstance(price, int | float) else None,
+    )
 
 
 def _seconds(nanoseconds: Any) -> float:

@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from tests.store.audit.usage_kit import MODEL, NAME, Requests
+from tests.store.harnesses.past_kit import write_lines
+
 IN_PROCESS = True
 
 _MEMBERS = {"traceId", "spanId", "parentSpanId", "name", "kind", "startTimeUnixNano", "endTimeUnixNano"}
@@ -282,3 +285,54 @@ def test_a_file_of_one_line_is_whole_without_a_newline_at_its_end(cli: Any, sess
     (cli.folder / "line.json").write_text(json.dumps(spans))
     elsewhere = {"SIGHTLINE_HOME": str(tmp_path / "elsewhere")}
     assert "3 calls of 1 session imported" in cli("import", "--otlp", "line.json", **elsewhere).out
+
+
+def _chats(text: str) -> list[dict[str, Any]]:
+    return [about for span in _spans(text) if (about := _about(span))["gen_ai.operation.name"] == "chat"]
+
+
+def test_requests_to_models_are_spans_with_todays_names_and_come_back_as_the_same_sums(
+    cli: Any, tmp_path: Path
+) -> None:
+    usage = {"cache_creation": {"ephemeral_5m_input_tokens": 30, "ephemeral_1h_input_tokens": 20}}
+    session = Requests().reply("x" * 4000, written=50, read=1000, output=7)
+    session.lines[0]["message"]["usage"] |= usage
+    write_lines(tmp_path / "s" / "5e551011.jsonl", *session.reply(read=11, stop=None).lines)
+    cli("import", str(tmp_path / "s"))
+    first, second = _chats(cli("export", NAME, "--otlp", "spans.json") and (tmp_path / "spans.json").read_text())
+    counts = {name: value for name, value in first.items() if "tokens" in name}
+    assert counts == {
+        "gen_ai.usage.input_tokens": 1050,
+        "gen_ai.usage.cache_read.input_tokens": 1000,
+        "gen_ai.usage.cache_write.input_tokens": 50,
+        "gen_ai.usage.output_tokens": 7,
+        "sightline.usage.cache_write_1h.input_tokens": 20,
+    }
+    assert (first["gen_ai.provider.name"], first["gen_ai.response.model"]) == ("anthropic", MODEL)
+    assert first["sightline.cost.usd"] == pytest.approx((1000 * 0.5 + 30 * 6.25 + 20 * 10 + 7 * 25) / 1e6, abs=1e-6)
+    assert second["sightline.usage.at_least"] == "output"
+    assert "sightline.cost.usd" not in second
+    total = cli("cost", "--json").data["total"]
+    assert cli("import", "--otlp", "spans.json").code == 0
+    assert cli("cost", "--json").data["total"] == total
+    elsewhere = {"SIGHTLINE_HOME": str(tmp_path / "elsewhere")}
+    assert cli("import", "--otlp", "spans.json", **elsewhere).code == 0
+    there = cli("cost", "--json", **elsewhere).data["total"]
+    assert there == total | {"computed": 2}
+
+
+def test_older_names_of_counts_are_read(cli: Any, tmp_path: Path) -> None:
+    old = {"input_tokens": 10, "output_tokens": 5, "cache_creation.input_tokens": 3, "cache_read.input_tokens": 4}
+    older = {"prompt_tokens": 10, "completion_tokens": 5, "cache_read_input_tokens": 400}  # the input has none of them
+    spans = []
+    for number, counts in enumerate((old, older)):
+        values = {f"gen_ai.usage.{name}": {"intValue": str(count)} for name, count in counts.items()}
+        values |= {"gen_ai.operation.name": {"stringValue": "chat"}, "gen_ai.request.model": {"stringValue": "m"}}
+        about = [{"key": name, "value": value} for name, value in values.items()]
+        times = dict.fromkeys(("startTimeUnixNano", "endTimeUnixNano"), str(1_700_000_000_000_000_000 + number))
+        spans.append({"traceId": "a" * 32, "spanId": f"{number:016}", "attributes": about, **times})
+    (tmp_path / "old.json").write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
+    assert cli("import", "--otlp", "old.json").code == 0
+    total = cli("cost", "--json").data["total"]
+    counts = {name: total[name] for name in ("requests", "fresh", "cache_read", "cache_write", "output")}
+    assert counts == {"requests": 2, "fresh": 13, "cache_read": 404, "cache_write": 3, "output": 10}

@@ -5,13 +5,16 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from urllib.parse import unquote, urlsplit
 
 from sightline.audit.otlp import Spans, spans_of, traces_data
-from sightline.audit.timeline import calls_of
+from sightline.audit.prices import PriceList
+from sightline.audit.timeline import Call, calls_of
 from sightline.base.distribution import version
 from sightline.base.errors import SightlineError, UsageError
+from sightline.base.records import Session
 from sightline.doors.terminal.arguments import CommandParser, Namespace, add_store, command_parser
 from sightline.doors.terminal.output import Door, write_err, write_file, write_out
 from sightline.light.json_text import dumps, loads
 from sightline.log.session_list import find_session
+from sightline.store import Store
 
 _SPANS_A_REQUEST = 500
 _PATIENCE_SECONDS = 30
@@ -27,9 +30,9 @@ def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,
-        "Give a session to other tools, as spans of OpenTelemetry: one of the session, and one of each call, with its "
-        "command, exit code and times. Of outputs and replies only hashes and sizes are given. Command lines may "
-        "contain secrets, so mind who gets them.",
+        "Give a session to other tools, as spans of OpenTelemetry: one of the session, one of each call, with its "
+        "command, exit code and times, and one of each request to a model, with its tokens and what they cost. Of "
+        "outputs and replies only hashes and sizes are given. Command lines may contain secrets, so mind who gets them.",
         "sightline export claude-code-42 --otlp spans.json",
         "sightline export claude-code-42 --otlp http://127.0.0.1:4318",
         json=False,
@@ -51,7 +54,8 @@ def main(given: Namespace) -> int:
     with Door(given) as door:
         door.store.bring_up_to_date()
         session = find_session(door.store, given.session).session
-        made = spans_of(session, calls_of(door.store, session=session.name))
+        calls, store = calls_of(door.store, session=session.name), door.store
+        made = _priced(store, session, calls) if isinstance(store, Store) else spans_of(session, calls)
     ours = version() or "0"
     if given.otlp.lower().startswith(("http://", "https://")):
         for at in range(0, len(made.spans), _SPANS_A_REQUEST):
@@ -65,6 +69,11 @@ def main(given: Namespace) -> int:
     write_file(given.otlp, text)
     write_err(f"{len(made.spans):,} spans written to {given.otlp}\n")
     return 0
+
+
+def _priced(store: Store, session: Session, calls: list[Call]) -> Spans:
+    requests = store.index.requests.of([session.name]).get(session.name, [])
+    return spans_of(session, calls, requests, PriceList({one.model for one in requests}, dict(store.settings.prices)))
 
 
 def _send(url: str, made: Spans, at: int, ours: str) -> None:
