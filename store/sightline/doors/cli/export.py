@@ -32,7 +32,7 @@ def parser(name: str) -> CommandParser:
         name,
         "Give a session to other tools, as spans of OpenTelemetry: one of the session, one of each call, with its "
         "command, exit code and times, and one of each request to a model, with its tokens and what they cost. Of "
-        "outputs and replies only hashes and sizes are given. Command lines may contain secrets, so mind who gets them.",
+        "outputs and replies only hashes and sizes are given. Command lines may contain secrets; mind who gets them.",
         "sightline export claude-code-42 --otlp spans.json",
         "sightline export claude-code-42 --otlp http://127.0.0.1:4318",
         json=False,
