@@ -33,7 +33,6 @@ from sightline.harnesses.transcript import (
     TranscriptReading,
     bounded_call,
     bounded_event,
-    bounded_origin,
     bounded_session,
 )
 from sightline.light.json_text import dumps, loads
@@ -45,8 +44,7 @@ from sightline.log.session_events import (
     SaidWords,
     SessionEvent,
 )
-from sightline.log.session_history import write_events, write_origin
-from sightline.log.session_origins import SessionOrigin
+from sightline.log.session_history import write_events
 from sightline.log.sessions import safe_name
 from sightline.settings.config import Settings
 from sightline.store import Layout, Store
@@ -201,7 +199,6 @@ class Importer:
         self._growing: set[str] = set()  # paths of transcripts with calls that wait
         self._first: dict[str, dict[str, tuple[str, float]]] = {}  # id and time of the first call, by path and use
         self._told: dict[str, list[SessionEvent]] = {}  # by session; logged after the views that they follow
-        self._origins: dict[str, SessionOrigin] = {}  # by session; logged likewise
         self._usage = UsageIntake(store, self._session)  # logged likewise
 
     @property
@@ -314,9 +311,7 @@ class Importer:
             self._take_event(source, event)
             return
         if isinstance(event, ToldOrigin):
-            if self._usage.may_capture(event.session.cwd):
-                name = self._session(event.session, source.written).name
-                self._origins.setdefault(name, bounded_origin(event, source.written))
+            self._usage.take_origin(source, event)
             return
         if isinstance(event, ToldUsage):
             self._usage.take(source, event)
@@ -429,9 +424,6 @@ class Importer:
         told, self._told = self._told, {}
         for name, events in told.items():
             write_events(self._store, self._sessions[name], events)
-        origins, self._origins = self._origins, {}
-        for name, origin in origins.items():
-            write_origin(self._store, self._sessions[name], origin)
         self._usage.log()
 
     def _session(self, past: CallSession, written: float) -> Session:

@@ -15,8 +15,18 @@ from sightline.base.records import Session
 from sightline.base.request_usage import RequestUsage
 from sightline.harnesses.formats import TranscriptSource, find_sources, open_reading, reading_order
 from sightline.harnesses.tool_call import CallSession
-from sightline.harnesses.transcript import LineReading, NotReadable, ToldUsage, bounded_session, bounded_usage
+from sightline.harnesses.transcript import (
+    LineReading,
+    NotReadable,
+    ToldOrigin,
+    ToldUsage,
+    bounded_origin,
+    bounded_session,
+    bounded_usage,
+)
 from sightline.light.json_text import dumps, loads
+from sightline.log.session_history import write_origin
+from sightline.log.session_origins import SessionOrigin
 from sightline.log.sessions import safe_name
 from sightline.log.usage import write_usage
 from sightline.settings.config import NOTED_TRANSCRIPTS
@@ -36,7 +46,7 @@ def session_of(past: CallSession) -> Session:
 
 
 class UsageIntake:
-    """Takes usage, and logs what is not known.
+    """Takes usage, and from which session each came, and logs what is not known.
 
     Args:
         store: the store.
@@ -47,6 +57,7 @@ class UsageIntake:
         self._store, self._session_of = store, session_of
         self._requests: dict[str, tuple[Session, RequestUsage]] = {}
         self._own_requests: set[str] = set()  # paths of transcripts with requests beyond the history that they repeat
+        self._origins: dict[str, tuple[Session, SessionOrigin]] = {}
         self._captures: dict[str, bool] = {}
 
     def may_capture(self, cwd: str) -> bool:
@@ -75,8 +86,17 @@ class UsageIntake:
             is_helpers = known is not None and known[0].name.startswith(f"{session.name}-")  # its session repeats it
             self._requests[usage.id] = (session if known is None or is_helpers else known[0]), usage
 
+    def take_origin(self, source: TranscriptSource, event: ToldOrigin) -> None:
+        """Keep from which session one came, as its first record states it."""
+        if self.may_capture(event.session.cwd):
+            session = self._session_of(event.session, source.written)
+            self._origins.setdefault(session.name, (session, bounded_origin(event, source.written)))
+
     def log(self) -> None:
         """Log what was taken. Raises StoreFailed."""
+        origins, self._origins = self._origins, {}
+        for session, origin in origins.values():
+            write_origin(self._store, session, origin)
         of_session, requests = dict[str, tuple[Session, list[RequestUsage]]](), self._requests
         self._requests = {}
         for session, usage in requests.values():
@@ -155,6 +175,8 @@ def _take_all(intake: UsageIntake, source: TranscriptSource, before: list[int] |
         for item in reading.advance():
             if isinstance(item, ToldUsage):
                 intake.take(source, item)
+            elif isinstance(item, ToldOrigin):
+                intake.take_origin(source, item)
     except NotReadable:
         pass  # what was read of it counts
     finally:

@@ -98,6 +98,7 @@ def test_helpers_have_their_own_files_and_sessions(root: Path, tmp_path: Path) -
     with Store(str(root)) as store:
         take_in_usage(store)
         assert {name: sums[0] for name, sums in _sums(store).items()} == {"claude-code-s1": 3, "claude-code-s1-abc": 1}
+        assert store.index.origins()["claude-code-s1-abc"]["parent"] == "s1"
 
 
 def test_a_rollout_that_goes_on_is_counted_once(root: Path, tmp_path: Path) -> None:
