@@ -14,13 +14,12 @@ from statistics import median
 
 from sightline.audit.held_lines import WENT, Holding, Holdings
 from sightline.audit.line_spans import Spans, common, size, spans_of, union
+from sightline.audit.priced_requests import PricedRequest, priced
 from sightline.audit.prices import PriceList
 from sightline.base.records import View
 from sightline.base.request_usage import RequestUsage
 from sightline.light.named_tuple import NamedTuple
-from sightline.log.call_names import name_of_view
 from sightline.log.log_index import fill_index
-from sightline.settings.config import ModelPrice
 from sightline.store import Store
 
 STATED, COMPUTED, ESTIMATED = "stated", "computed", "estimated"
@@ -45,7 +44,6 @@ class OutputPrice(NamedTuple):
         session: name of the session.
         output: name of the buffer; of a reply about none, such as a list, the id of the view.
         view: number of the first such reply in the session.
-        asked: what was asked for, in a line.
         bytes: bytes that the replies showed.
         tokens: tokens of these.
         measure: how they are known: STATED, COMPUTED or ESTIMATED; of several replies, the least certain.
@@ -59,7 +57,6 @@ class OutputPrice(NamedTuple):
     session: str
     output: str
     view: int
-    asked: str
     bytes: int
     tokens: int
     measure: str
@@ -106,7 +103,7 @@ def price_list(store: Store) -> PriceList:
 
 def prices_by(store: Store, session: str, rows: Sequence[RequestUsage], prices: PriceList) -> SessionPrices:
     """Return what the outputs of a session cost, given its requests in order, and the prices of their models."""
-    requests = [one for row in rows if (one := _Request.of(row, prices)) is not None]
+    requests = priced(rows, prices)
     if not requests:
         return SessionPrices((), 0, BYTES_A_TOKEN[""], learned=False)
     views = [one.view for one in store.index.views(session=session)][::-1]
@@ -115,45 +112,6 @@ def prices_by(store: Store, session: str, rows: Sequence[RequestUsage], prices: 
     made = [_ShownReply(view, *chain.tokens_of(at), chain.ride(at, holding)) for at, view in enumerate(views)]
     outputs = _by_output(session, [one for one in made if one.view.bytes_shown], holding)
     return SessionPrices(tuple(outputs), len(requests), chain.bytes_a_token, chain.learned)
-
-
-class _Request(NamedTuple):
-    """A request: its time, what its context had in all, its parts in their order, and what a token of each costs."""
-
-    time: float
-    context: int
-    read: int
-    written_1h: int
-    written: int
-    output: int | None
-    model: str
-    price: ModelPrice | None
-
-    @classmethod
-    def of(cls, row: RequestUsage, prices: PriceList) -> "_Request | None":
-        """Return a request; None if its input is not stated."""
-        counts = (row.fresh, row.cache_read, row.cache_write, row.cache_write_1h)
-        if counts == (None,) * 4:
-            return None
-        fresh, read, short, hour = (count or 0 for count in counts)
-        context = fresh + read + short + hour
-        price = prices.rates(row.model, row.tier, row.time, context)
-        output = None if row.at_least else row.output
-        return cls(row.time, context, read, hour, short, output, row.model, price)
-
-    def dollars(self, begin: float, end: float) -> float:
-        """Return what the tokens from one place of its context to another cost."""
-        if (price := self.price) is None:
-            return 0.0
-        cost, at = 0.0, 0
-        for tokens, rate in (
-            (self.read, price.cache_read),
-            (self.written_1h, price.cache_write_1h),
-            (self.written, price.cache_write),
-        ):
-            cost += max(0.0, min(end, at + tokens) - max(begin, at)) * rate
-            at += tokens
-        return (cost + max(0.0, end - max(begin, at)) * price.input) / 1e6
 
 
 class _Ride(NamedTuple):
@@ -168,7 +126,7 @@ class _Ride(NamedTuple):
 class _Chain:
     """The requests of a session in order, and which replies each was the first to carry."""
 
-    def __init__(self, requests: Sequence[_Request], views: Sequence[View]) -> None:
+    def __init__(self, requests: Sequence[PricedRequest], views: Sequence[View]) -> None:
         self._requests, self._views = requests, views
         times = [one.time for one in requests]
         self._first = [bisect_right(times, view.time) for view in views]
@@ -289,7 +247,6 @@ def _priced(session: str, output: str, replies: Sequence[_ShownReply], holding: 
         session=session,
         output=output,
         view=replies[0].view.number,
-        asked=name_of_view(replies[0].view),
         bytes=sum(one.view.bytes_shown for one in replies),
         tokens=sum(one.tokens for one in replies),
         measure=max((one.measure for one in replies), key=_MEASURES.index),

@@ -128,7 +128,7 @@ def test_codex_states_a_reply_after_the_results_of_its_calls(store: Store, tmp_p
         )
     Importer(store).run(find_sources(str(write_lines(tmp_path / "rollout.jsonl", *rollout.lines))))
     found = session_prices(store, f"codex-{rollout.session}")
-    assert {one.asked: (one.tokens, one.measure) for one in found.outputs if one.requests} == {
-        "./one": (1010, STATED),
-        "./two": (1010, STATED),
+    assert {one.view: (one.tokens, one.measure) for one in found.outputs if one.requests} == {
+        1: (1010, STATED),
+        2: (1010, STATED),
     }
