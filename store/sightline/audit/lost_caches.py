@@ -1,12 +1,18 @@
 """Finds requests whose context was written anew, since the cache no longer had it, and why, as far as the log knows."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 
 from sightline.audit.held_lines import LOSSES
-from sightline.audit.priced_requests import PricedRequest
+from sightline.audit.priced_requests import PricedRequest, priced
+from sightline.audit.prices import PriceList
 from sightline.light.named_tuple import NamedTuple
-from sightline.log.session_events import ContextChange
+from sightline.log.log_index import fill_index
+from sightline.log.session_events import CLEARED, COMPACTED, PRUNED, REWOUND, ContextChange
+from sightline.log.session_history import events_of
+from sightline.shape.summary import human_seconds
+from sightline.store import Store
 
 PAUSE, MODEL, UNKNOWN = "pause", "model", "unknown"
 """Reasons beside the events of a context: a pause that outlasts the cache, another model, none that is known."""
@@ -38,24 +44,64 @@ class LostCache(NamedTuple):
     tokens: int
     dollars: float | None
 
+    @property
+    def why(self) -> str:
+        """The reason in words, such as ``after a pause of 12 min``."""
+        return f"after a pause of {human_seconds(self.pause)}" if self.reason == PAUSE else REASONS[self.reason]
 
-def lost_caches(session: str, requests: Sequence[PricedRequest], changes: Iterable[ContextChange]) -> list[LostCache]:
-    """Return the requests of a session that found less than half of what had been cached.
+
+REASONS = {
+    PAUSE: "after a pause",
+    COMPACTED: "after a compaction",
+    CLEARED: "after the context was cleared",
+    REWOUND: "after a rewind",
+    PRUNED: "after old results were dropped",
+    MODEL: "after a switch of model",
+    UNKNOWN: "for no known reason",
+}
+"""The words for each reason, after a number of requests."""
+
+
+def lost_caches(
+    store: Store, prices: PriceList, sessions: Collection[str] | None = None, *, since: float = 0.0
+) -> list[LostCache]:
+    """Return the requests that found less than half of what had been cached, the dearest first.
+
+    Args:
+        store: the store.
+        prices: the list that the money is by.
+        sessions: only requests of these sessions; None for all.
+        since: only requests since this time, in seconds since the epoch.
+    """
+    fill_index(store)
+    found = list[LostCache]()
+    for name, rows in store.index.requests.of(sessions).items():
+        lost = lost_by(name, priced(rows, prices), partial(_losses, store, name))
+        found += (one for one in lost if one.time >= since)
+    return sorted(found, key=lambda one: (-(one.dollars or 0.0), one.time))
+
+
+def _losses(store: Store, session: str) -> list[ContextChange]:
+    return [one for one in events_of(store, session).changes if one.event in LOSSES]
+
+
+def lost_by(
+    session: str, requests: Sequence[PricedRequest], read_losses: Callable[[], Sequence[ContextChange]]
+) -> Iterator[LostCache]:
+    """Yield the requests of a session that lost their cache.
 
     Args:
         session: name of the session.
         requests: its requests, in order.
-        changes: what happened to its context.
+        read_losses: reads the events that removed from its context; most sessions need none.
     """
-    return list(_lost(session, requests, [one for one in changes if one.event in LOSSES]))
-
-
-def _lost(session: str, requests: Sequence[PricedRequest], losses: Sequence[ContextChange]) -> Iterator[LostCache]:
+    losses: Sequence[ContextChange] | None = None
     for before, one in pairwise(requests):
         there = min(before.cached, one.context)
         if before.cached < _LEAST_TOKENS or one.read >= there * _SHARE_READ:
             continue
         lasts = _HOUR if before.written_1h else CACHE_SECONDS
+        losses = read_losses() if losses is None else losses
         event = next((change.event for change in losses if before.time < change.time <= one.time), "")
         is_paused = one.time - before.time > lasts
         reason = event or (MODEL if one.model != before.model else PAUSE if is_paused else UNKNOWN)

@@ -1,12 +1,17 @@
 """Requests that wrote their context anew, with the reason that the log knows."""
 
+from pathlib import Path
+
 import pytest
 
-from sightline.audit.lost_caches import MODEL, PAUSE, UNKNOWN, LostCache, lost_caches
+from sightline.audit.lost_caches import MODEL, PAUSE, UNKNOWN, LostCache, lost_by, lost_caches
+from sightline.audit.output_prices import price_list
 from sightline.audit.priced_requests import PricedRequest, priced
 from sightline.audit.prices import PriceList
 from sightline.base.request_usage import RequestUsage
-from sightline.log.session_events import CLEARED, COMPACTED, COMPACTING, RESUMED, ContextChange
+from sightline.log.session_events import CLEARED, COMPACTED, ContextChange
+from sightline.store import Store
+from tests.store.audit.usage_kit import NAME, Requests
 
 OPUS, SONNET = "claude-opus-4-5", "claude-sonnet-4-5"
 
@@ -20,7 +25,7 @@ def requests(*made: RequestUsage) -> list[PricedRequest]:
 
 
 def found(*made: RequestUsage, changes: tuple[ContextChange, ...] = ()) -> list[LostCache]:
-    return lost_caches("s", requests(*made), changes)
+    return list(lost_by("s", requests(*made), lambda: changes))
 
 
 @pytest.mark.parametrize(
@@ -31,8 +36,6 @@ def found(*made: RequestUsage, changes: tuple[ContextChange, ...] = ()) -> list[
         (request(150, 0, 21_000, SONNET), (), MODEL),
         (request(150, 0, 8_000), (ContextChange(120, COMPACTED),), COMPACTED),
         (request(900, 0, 8_000), (ContextChange(120, CLEARED),), CLEARED),
-        (request(150, 0, 21_000), (ContextChange(120, RESUMED),), UNKNOWN),  # takes nothing out of the context
-        (request(150, 0, 21_000), (ContextChange(120, COMPACTING),), UNKNOWN),  # it may not have been compacted
         (request(150, 0, 21_000), (ContextChange(90, COMPACTED), ContextChange(160, COMPACTED)), UNKNOWN),
     ],
 )
@@ -71,3 +74,17 @@ def test_most_of_the_cache_is_enough_and_small_contexts_do_not_count() -> None:
 def test_a_model_without_a_price_has_tokens_alone() -> None:
     (one,) = found(request(100, 0, 20_000, "no-such"), request(120, 0, 21_000, "no-such"))
     assert (one.tokens, one.dollars) == (20_000, None)
+
+
+def test_those_of_a_store_come_with_the_dearest_first_and_know_what_its_logs_say(store: Store, tmp_path: Path) -> None:
+    session = Requests().reply("x" * 4000, written=10_000).reply(read=10_000, written=1100).compacted()
+    session.reply(written=6000).reply(written=9000)
+    session.imported(store, tmp_path)
+    prices = price_list(store)
+    found = lost_caches(store, prices)
+    assert [(one.session, one.reason, one.tokens) for one in found] == [
+        (NAME, COMPACTED, 6000),
+        (NAME, UNKNOWN, 6000),
+    ]
+    assert lost_caches(store, prices, [NAME], since=found[1].time) == found[1:]
+    assert lost_caches(store, prices, ["another"]) == []

@@ -165,3 +165,23 @@ def test_prices_of_outputs_follow_their_session_and_go_with_it(cli: Cli, tmp_pat
     assert cli("sessions", "rm", NAME).code == 0
     assert cli("cost", "--by", "output", "--json").data["rows"] == []
     assert b"git log" not in (cli.home / "index.sqlite").read_bytes()
+
+
+def test_lost_caches_are_listed_with_their_reasons(cli: Cli, tmp_path: Path) -> None:
+    session = Requests().reply("x" * 4000, written=10_000).reply(read=10_000, written=1100)
+    path = write_lines(tmp_path / "s.jsonl", *session.lines)
+    assert cli("import", str(path)).code == 0
+    assert "no request sent anew" in cli("cost", "--by", "lost-cache").out
+    session.compacted().reply(written=6000).reply(written=9000)
+    write_lines(path, *session.lines)
+    assert cli("import", str(path)).code == 0
+    first, reasons, _, head, *rows = cli("cost", "--by", "lost-cache").out.splitlines()
+    day = cli("cost", "--json").data["prices"]["date"]
+    assert first == f"$0.07 more at list price of {day}: 2 requests sent 12.0k tokens anew that had been cached"
+    assert reasons.split(", ") == ["  1 after a compaction", "1 for no known reason"]
+    assert (head.split(), len(rows)) == (["when", "tokens", "cost"], 2)
+    assert "after a compaction  claude-code-5e551011" in rows[0]
+    data = cli("cost", "--by", "lost-cache", "--json", "--limit", "1").data
+    assert (data["total"]["requests"], data["total"]["reasons"]) == (2, {"compacted": 1, "unknown": 1})
+    assert [row["lost-cache"] for row in data["rows"]] == ["compacted"]
+    assert cli("cost", "--by", "lost-cache", "--session", NAME, "--csv").out.count("\n") == 3

@@ -2,6 +2,8 @@
 
 import csv
 import io
+import time
+from collections import Counter
 
 from sightline.agents.past_sessions.usage_intake import take_in_usage
 from sightline.audit.cost import (
@@ -16,8 +18,11 @@ from sightline.audit.cost import (
     dollars,
     tokens,
 )
+from sightline.audit.lost_caches import REASONS, LostCache, lost_caches
 from sightline.audit.output_costs import MOST_OUTPUTS, OutputCosts, output_costs
-from sightline.audit.output_prices import ESTIMATED
+from sightline.audit.output_prices import ESTIMATED, price_list
+from sightline.audit.prices import PriceList
+from sightline.audit.project_scope import started_in
 from sightline.base.errors import UsageError
 from sightline.base.price_row import KindSum, PriceRow
 from sightline.base.refs import format_ref
@@ -37,6 +42,7 @@ _PARTS = (
 )
 _NO_PRICE = "price not known"
 _OF_OUTPUTS = ("command", "output")
+_OF_CACHES = "lost-cache"
 _ASKED_CHARACTERS = 60
 _NAME_CHARACTERS = 48
 _NAMED_MODELS = 4
@@ -52,17 +58,20 @@ def parser(name: str) -> CommandParser:
         "input, input read from the cache and written to it, and output with reasoning; and what that costs at list "
         "price. A request that stands in several transcripts counts once. What is not stated is counted beside the "
         "sums, which are then at least what they say. By command or output it shows what outputs cost as a part of the "
-        "requests that carried them: the dearest outputs, or the kinds of command that made them.",
+        "requests that carried them: the dearest outputs, or the kinds of command that made them; by lost cache it "
+        "lists the requests that wrote anew what had been cached, with the reason that is known.",
         "sightline cost",
         "sightline cost --by output --session claude-code-42",
         "sightline cost --by session --since 7d",
         "sightline cost --by model --csv > cost.csv",
     )
-    made.add_argument("--by", choices=(*GROUPS, *_OF_OUTPUTS), default="day", help="what a row is of (default: day)")
+    made.add_argument(
+        "--by", choices=(*GROUPS, *_OF_OUTPUTS, _OF_CACHES), default="day", help="what a row is of (default: day)"
+    )
     made.add_argument("--since", default="", metavar="TIME", help=f"look only at requests after this: {TAKES}")
     made.add_argument("--session", default="", metavar="SESSION", help="look only at this session (a prefix will do)")
     made.add_argument(
-        "--limit", type=int, default=MOST_OUTPUTS, metavar="N", help=f"list at most N outputs (default {MOST_OUTPUTS})"
+        "--limit", type=int, default=MOST_OUTPUTS, metavar="N", help=f"list at most N (default {MOST_OUTPUTS})"
     )
     made.add_argument("--csv", action="store_true", help="print comma-separated values")
     add_project(made)
@@ -86,6 +95,11 @@ def main(given: Namespace) -> int:
         if given.by in _OF_OUTPUTS:
             found = output_costs(door.store, session=session, since=since, project=project, most=given.limit)
             data, text = outputs_data(found, given.by), _outputs_text(found, given.by)
+        elif given.by == _OF_CACHES:
+            prices, names = price_list(door.store), [session] if session else None
+            names = sorted(started_in(door.store, project)) if project and not session else names
+            lost = lost_caches(door.store, prices, names, since=since)
+            data, text = caches_data(lost, prices, given.limit), _caches_text(lost, prices, given.limit)
         else:
             report = cost_report(door.store, given.by, since=since, project=project, session=session)
             data, text = as_data(report), _as_text(report)
@@ -94,7 +108,8 @@ def main(given: Namespace) -> int:
         elif given.csv:
             write_out(_as_csv(data))
         else:
-            write_out(text if data["rows"] else _NOTHING)
+            is_known = data["rows"] or (given.by == _OF_CACHES and door.store.index.requests.sessions())
+            write_out(text if is_known else _NOTHING)
         return 0
 
 
@@ -125,6 +140,20 @@ def outputs_data(found: OutputCosts, by: str) -> dict[str, Any]:
         "total": _without(found.total._asdict(), "kind"),
         "rows": rows,
     }
+
+
+def caches_data(lost: Sequence[LostCache], prices: PriceList, most: int) -> dict[str, Any]:
+    """Encode lost caches for ``cost --json``; times are seconds since the epoch, and a pause is in seconds."""
+    reasons = Counter(one.reason for one in lost)
+    total = {"requests": len(lost), "tokens": sum(one.tokens for one in lost), "dollars": _more(lost)}
+    rows = [{_OF_CACHES: one.reason, **_without(one._asdict(), "reason")} for one in lost[:most]]
+    listed = {"kind": "list", "date": prices.date, "source": prices.source}
+    return {"by": _OF_CACHES, "prices": listed, "total": {**total, "reasons": reasons}, "rows": rows}
+
+
+def _more(lost: Sequence[LostCache]) -> float | None:
+    known = [one.dollars for one in lost if one.dollars is not None]
+    return sum(known) if known else None
 
 
 def _without(fields: dict[str, Any], left: str) -> dict[str, Any]:
@@ -188,6 +217,29 @@ def _outputs_text(found: OutputCosts, by: str) -> str:
     rows = [("output", "tokens", "requests", "cost"), *(_output_cells(row) for row, _ in found.dearest)]
     asked = [one_line(printable(asked), _ASKED_CHARACTERS) for _, asked in found.dearest]
     return "\n".join([*lines, *_table(rows, [row.dollars or 0.0 for row, _ in found.dearest], asked), ""])
+
+
+def _caches_text(lost: Sequence[LostCache], prices: PriceList, most: int) -> str:
+    if not lost:
+        return "no request sent anew what had been cached, as far as requests are known\n"
+    reasons, more = Counter(one.reason for one in lost), _more(lost)
+    least = "at least " * any(one.dollars is None for one in lost)
+    money = _NO_PRICE if more is None else f"{least}${more:,.2f} more"
+    lines = [
+        f"{money} at list price of {prices.date}: {_requests(len(lost))} sent {tokens(sum(one.tokens for one in lost))}"
+        " tokens anew that had been cached",
+        f"  {', '.join(f'{count:,} {REASONS[reason]}' for reason, count in reasons.most_common())}",
+        "",
+    ]
+    shown = lost[:most]
+    rows = [("when", "tokens", "cost"), *map(_cache_cells, shown)]
+    words = [f"{one.why}  {printable(one.session)}" for one in shown]
+    return "\n".join([*lines, *_table(rows, [one.dollars or 0.0 for one in shown], words), ""])
+
+
+def _cache_cells(one: LostCache) -> Sequence[str]:
+    money = _NO_PRICE if one.dollars is None else f"${one.dollars:,.2f}"
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(one.time)), tokens(one.tokens), money
 
 
 def _kind_cells(one: KindSum) -> Sequence[str]:
