@@ -2,7 +2,6 @@
 
 import re
 import secrets
-from collections.abc import Iterator
 
 from psycopg import errors, sql
 
@@ -246,50 +245,3 @@ def _policy(actions: list[str], resources: list[str]) -> str:
 def set_retention(connection: Connection, days: int) -> None:
     """Set how long rows are kept; `maintain` drops older ones."""
     connection.execute("UPDATE sightline.fleet SET retention_days = %s", (days,))
-
-
-class HostRow(NamedTuple):
-    """A host in the owner's status.
-
-    Attributes:
-        name: name of the host; of a member under which nothing was shipped yet, the member's.
-        team: its team.
-        owner: its owner.
-        kind: ``host`` or ``ci``.
-        silent_seconds: seconds since the fleet last heard from it; None for never.
-        items: number of items that it had still to ship then.
-        bytes: their bytes.
-        buffers: number of its buffers that the fleet has.
-    """
-
-    name: str
-    team: str
-    owner: str
-    kind: str
-    silent_seconds: float | None
-    items: int
-    bytes: int
-    buffers: int
-
-
-def hosts(connection: Connection) -> Iterator[HostRow]:
-    """Yield the hosts, those last heard from first, and then the members under which nothing was shipped yet.
-
-    A reader may know of hosts that it reads, and of no members.
-    """
-    rows = connection.execute(
-        "SELECT name, team, owner, kind, extract(epoch FROM now() - seen)::float8,"
-        " CASE jsonb_typeof(behind -> 'items') WHEN 'number' THEN (behind ->> 'items')::numeric ELSE 0 END::float8,"
-        " CASE jsonb_typeof(behind -> 'bytes') WHEN 'number' THEN (behind ->> 'bytes')::numeric ELSE 0 END::float8,"
-        " (SELECT count(*) FROM sightline.buffers WHERE host = id) FROM sightline.hosts ORDER BY seen DESC"
-    )
-    for name, team, owner, kind, silent, items, size, buffers in rows:
-        yield HostRow(name, team, owner, kind, silent, int(items), int(size), buffers)
-    allowed = connection.execute("SELECT has_table_privilege('sightline.members', 'SELECT')").fetchone()
-    if allowed == (False,):
-        return
-    for name, team, owner, kind in connection.execute(
-        "SELECT name, team, owner, kind FROM sightline.members AS known"
-        " WHERE NOT EXISTS (SELECT FROM sightline.hosts WHERE member = known.name) ORDER BY name"
-    ):
-        yield HostRow(name, team, owner, kind, None, 0, 0, 0)

@@ -18,6 +18,7 @@ try:
     from sightline.fleet import administration
     from sightline.fleet.address import DatabaseAddress, database_address, objects_address
     from sightline.fleet.database import Connection, connected, may_read, tables_of
+    from sightline.fleet.host_list import HostRow, hosts
     from sightline.fleet.janitor import Janitor, Tidied
     from sightline.fleet.maintenance import maintain
     from sightline.fleet.objects import Objects
@@ -276,7 +277,7 @@ def status(given: Namespace) -> int:
     """List the hosts, and return the exit code."""
     with _opened(given) as connection:
         tables = tables_of(connection)
-        rows = list(administration.hosts(connection))
+        rows = list(hosts(connection))
         if given.json:
             print_json({**tables._asdict(), "hosts": [row._asdict() for row in rows]})
             return 0
@@ -288,7 +289,7 @@ def status(given: Namespace) -> int:
         return 0
 
 
-def _state(row: "administration.HostRow") -> str:
+def _state(row: "HostRow") -> str:
     if row.silent_seconds is None:
         return "never heard of"
     behind = f"{counted(row.items, 'item')} ({human_bytes(row.bytes)}) behind" if row.items else "all shipped"
