@@ -49,6 +49,7 @@ class BufferActions(Screen[None]):
             Binding("D", "delete", "Delete", show=False),
             Binding("X", "end_command", "End a running command", show=False),
             Binding("t", "timeline", "Timeline"),
+            Binding("I", "why", "Why"),
             Binding("b,B", "brief", "Brief"),
             Binding("K", "claims", "Claims"),
             Binding("W", "sessions", "Sessions, who asked and read what", show=False),
@@ -178,6 +179,13 @@ class BufferActions(Screen[None]):
             made = timeline.TimelineScreen(self._store, session, project=self._project, clock=self._clock)
             self.app.install_screen(made, "timeline")
         self.app.push_screen("timeline")
+
+    def action_why(self) -> None:
+        """Go to the words before the call that captured the buffer, in the timeline of its session."""
+        if self._buffer is not None:
+            self._open_timeline((self._buffer.session,))
+            there = self.app.get_screen("timeline", timeline.TimelineScreen)
+            there.seek_reason(self._buffer.session, self._buffer.created)
 
     def action_sessions(self) -> None:
         """List the sessions; the one that is chosen is shown call by call."""

@@ -65,6 +65,11 @@ def time_of_said(one: Said) -> float:
     return one.time
 
 
+def said_since(said: Sequence[Said], after: float, until: float) -> Sequence[Said]:
+    """Return what was said behind one time and not behind another, of what was said in a session."""
+    return said[bisect_right(said, after, key=time_of_said) : bisect_right(said, until, key=time_of_said)]
+
+
 def said_before(said: Sequence[Said], when: float) -> tuple[Said, ...]:
     """Return why something was done at a time: the last prompt or task, and what the agent said last since then.
 

@@ -41,11 +41,19 @@ def told(wanted: CallFilter) -> str:
 
 
 def note_is_wanted(note: Note, wanted: CallFilter) -> bool:
-    """Return whether a filter of calls accepts a note. A note has no verb, and cannot have failed."""
-    if (
-        wanted.verb not in ("", "note")
-        or wanted.failed
-        or (wanted.buffer and wanted.buffer != parse_ref(note.ref).name)
-    ):
-        return False
-    return wanted.text.lower() in (note.text or "").lower()
+    """Return whether a filter of calls accepts a note."""
+    if wanted.buffer == parse_ref(note.ref).name:
+        wanted = wanted._replace(buffer="")
+    return words_are_wanted("note", note.text or "", wanted)
+
+
+def words_are_wanted(what: str, text: str, wanted: CallFilter) -> bool:
+    """Return whether a filter of calls accepts words between them, which cannot have failed, and are about no buffer.
+
+    Args:
+        what: what stands in the place of a verb, such as ``note``.
+        text: the words.
+        wanted: the filter.
+    """
+    is_of_calls = wanted.failed or wanted.buffer or wanted.verb not in ("", what)
+    return not is_of_calls and wanted.text.lower() in text.lower()

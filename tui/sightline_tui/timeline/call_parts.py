@@ -1,8 +1,9 @@
-"""Lays out a call, or a note between calls, in columns and in full. Pure functions of records."""
+"""Lays out a call, or what came between calls, in columns and in full. Pure functions of records."""
 
 import time
 from collections.abc import Callable
 
+from sightline.audit.conversation import SAYS, Said
 from sightline.audit.coverage import HasShare, percent, told_share
 from sightline.audit.held_lines import HeldTokens
 from sightline.audit.timeline import Call, CallTotals
@@ -16,7 +17,7 @@ from sightline.shape.summary import human_bytes
 from sightline_tui.common.command_words import START_CHARS, command_parts, parts_in
 from sightline_tui.common.phrases import ALTERED, PARTIAL, counted, short_bytes, short_count
 from sightline_tui.common.strips import ELLIPSIS, StripPart, cut, fitted, pad, width_of
-from sightline_tui.common.visible_text import title
+from sightline_tui.common.visible_text import title, visible
 from sightline_tui.timeline.call_reader import ContextLoss, Row
 from sightline_tui.timeline.totals import TimelineTotals
 
@@ -27,6 +28,7 @@ NOTE = "✎"
 FAILED = "✗"
 OVERLOOKED = "!"
 RULE = "─"
+ASKS, SAID = "❯", "“"
 
 
 class CallColumn(NamedTuple):
@@ -145,6 +147,8 @@ def row_parts(row: Row, width: int, look: CallLook) -> list[StripPart]:
     """Return a row of the timeline."""
     if isinstance(row, ContextLoss):
         return _rule_parts(row, width, look)
+    if isinstance(row, Said):
+        return _said_parts(row, width, look)
     return _note_parts(row, width, look) if isinstance(row, Note) else _call_parts(row, width, look)
 
 
@@ -214,19 +218,44 @@ def filled(parts: list[StripPart], width: int) -> list[StripPart]:
 def _note_parts(note: Note, width: int, look: CallLook) -> list[StripPart]:
     room = layout(width, everyone=look.everyone)
     name, _, lines = note.ref.partition(":")
-    parts = [
-        StripPart(f" {NOTE}  ", "note"),
-        StripPart(pad(clock(note.time, look.now), _TIME_CELLS) + " ", "dim"),
-    ]
-    if room.session:
-        who = title(look.titles.get(note.session, note.session))
-        parts.append(StripPart(pad(who, _SESSION.cells) + " ", "session"))
+    parts = _begun(NOTE, "note", note, look, session=room.session)
     parts += [StripPart(pad("note", _VERB_CELLS) + " ", "note"), StripPart(pad(name, _REF_CELLS) + " ", "ref")]
     if room.lines:
         parts.append(StripPart(pad(lines, _LINES.cells) + " ", "dim"))
     left = width - width_of(parts)
     text = title(note.text) if note.text is not None else "(blanked)"
     return [*parts, *filled([StripPart(text, "note"), StripPart(f"  {whereto(note)}", "dim")], left)]
+
+
+def _begun(sign: str, style: str, row: Note | Said, look: CallLook, *, session: bool) -> list[StripPart]:
+    """Begin the row of what is no call: its sign, its time and, if there is room, its session."""
+    parts = [
+        StripPart(f" {sign}  ", style),
+        StripPart(pad(clock(row.time, look.now), _TIME_CELLS) + " ", "dim"),
+    ]
+    if session:
+        who = title(look.titles.get(row.session, row.session))
+        parts.append(StripPart(pad(who, _SESSION.cells) + " ", "session"))
+    return parts
+
+
+def _said_parts(said: Said, width: int, look: CallLook) -> list[StripPart]:
+    """Write the words over all columns behind the verb's."""
+    room, style = layout(width, everyone=look.everyone), said_style(said)
+    parts = _begun(said_sign(said), style, said, look, session=room.session)
+    parts.append(StripPart(pad(said.what, _VERB_CELLS) + " ", style))
+    left = width - width_of(parts)
+    return [*parts, *filled([StripPart(visible(said.line[: left + 1]), "strong" if style == "note" else "")], left)]
+
+
+def said_sign(said: Said) -> str:
+    """Return the sign of what was said."""
+    return SAID if said.what == SAYS else ASKS
+
+
+def said_style(said: Said) -> str:
+    """Return the style of the sign of what was said."""
+    return "dim" if said.what == SAYS else "note"
 
 
 def detail_rows(row: Row, titles: dict[str, str]) -> list[list[StripPart]]:
@@ -244,6 +273,8 @@ def detail_rows(row: Row, titles: dict[str, str]) -> list[list[StripPart]]:
         ]
     if isinstance(row, ContextLoss):
         return _loss_rows(row, titles)
+    if isinstance(row, Said):
+        return _said_rows(row, titles)
     view = row.view
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(view.time))
     who = titles.get(view.session, "")
@@ -256,6 +287,26 @@ def detail_rows(row: Row, titles: dict[str, str]) -> list[list[StripPart]]:
         ],
         [StripPart(" "), *command_parts(title(row.asked))],
         [StripPart(" "), *shown_parts(row)],
+    ]
+
+
+def _said_rows(said: Said, titles: dict[str, str]) -> list[list[StripPart]]:
+    """Say whose words these are, how they begin, and how to read all of them."""
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(said.time))
+    who = titles.get(said.session, "")
+    lines = counted(len((said.text or "").splitlines()), "line")
+    how = [
+        StripPart(f" {lines}  ", "dim"),
+        StripPart("Enter", "key"),
+        StripPart(" shows all, or one line again", "dim"),
+    ]
+    return [
+        [
+            StripPart(f" {said_sign(said)} {said.what}", "strong"),
+            StripPart(f"  {when}  {f'{title(who)} ({said.id})' if who else said.id}", "dim"),
+        ],
+        [StripPart(f" {visible(said.line)}")],
+        how if said.text else [StripPart(" ")],
     ]
 
 

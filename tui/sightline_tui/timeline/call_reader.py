@@ -1,9 +1,11 @@
-"""Reads calls and notes for a timeline and filters them, step by step, outside the UI's thread."""
+"""Reads calls, notes and what was said for a timeline, and filters them, step by step, outside the UI's thread."""
 
 import time
-from bisect import bisect_left, bisect_right, insort
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from heapq import merge
 
+from sightline.audit.conversation import Said, said_of
 from sightline.audit.held_lines import HeldTokens, Holdings, Loss, held_tokens, losses_of
 from sightline.audit.project_scope import call_belongs, calls_in, notes_in, started_in
 from sightline.audit.timeline import BYTES_A_TOKEN, Call, CallFilter, Timeline, filtered
@@ -13,7 +15,7 @@ from sightline.light.named_tuple import NamedTuple
 from sightline.log.notes import list_notes, notes_for
 from sightline.store import Reading
 from sightline_tui.common.sessions import session_titles
-from sightline_tui.timeline.call_filter import note_is_wanted
+from sightline_tui.timeline.call_filter import note_is_wanted, words_are_wanted
 
 
 class ContextLoss(NamedTuple):
@@ -33,7 +35,7 @@ class ContextLoss(NamedTuple):
         return self.loss.change.time
 
 
-Row = Call | Note | ContextLoss
+Row = Call | Note | ContextLoss | Said
 
 CALLS_A_STEP = 2_000
 """New calls that one step takes in: about a tenth of a second's worth, after which the UI gets them."""
@@ -89,16 +91,16 @@ class CallReader:
             self._total = max(self._store.index.numbers_of_views(), 1)
             if self._total > CALLS_A_STEP and wanted == CallFilter():
                 newest = calls_in(self._store, self._timeline.newest(FIRST_LOOK), self._project)
-                return Calls(self._with_notes(newest, wanted), (), 0.0, titles)
+                return Calls(self._with_others(newest, newest, wanted), (), 0.0, titles)
         calls, changed = self._in_project(self._timeline.refresh(CALLS_A_STEP))
         if self._timeline.behind:
             read = len(self._timeline.calls)
             return Calls(None, calls, min(read / max(self._total, read + 1), 0.99), titles)
         if wanted == CallFilter():
             self._forget()
-            return Calls(self._with_notes(calls, wanted), calls, 1.0, titles, self._held(calls))
+            return Calls(self._with_others(calls, calls, wanted), calls, 1.0, titles, self._held(calls))
         self._look_through(calls, wanted, changed)
-        rows = self._with_notes([calls[at] for at in self._matched], wanted)
+        rows = self._with_others([calls[at] for at in self._matched], calls, wanted)
         return Calls(rows, calls, self._looked_at / max(len(calls), 1), titles)
 
     def _in_project(self, changed: int) -> tuple[Sequence[Call], int]:
@@ -142,16 +144,32 @@ class CallReader:
             self._texts[call.view.id] = bool(filtered(self._store, (call,), CallFilter(text=wanted.text)))
         return self._texts[call.view.id]
 
-    def _with_notes(self, calls: Sequence[Call], wanted: CallFilter) -> list[Row]:
-        """Insert the accepted notes where they were written; for one session, only those on outputs it asked about."""
-        rows: list[Row] = list(calls)
+    def _with_others(self, calls: Sequence[Call], among: Sequence[Call], wanted: CallFilter) -> list[Row]:
+        """Insert what came between the calls, as far as the filter accepts it.
+
+        Args:
+            calls: the calls that the filter accepts; of notes only those on outputs that they asked about are shown.
+            among: all calls that are read.
+            wanted: the filter.
+        """
         notes = [note for note in list_notes(self._store) if note_is_wanted(note, wanted)]
         notes = notes_in(self._store, notes, self._project)
-        for note in notes_for(notes, (call.view for call in calls), self._session):
-            insort(rows, note, key=time_of)
-        for lost in self._losses(calls) if wanted == CallFilter() else ():
-            insort(rows, lost, key=time_of)
-        return rows
+        between: list[Row] = list(notes_for(notes, (call.view for call in calls), self._session))
+        between += self._losses(calls) if wanted == CallFilter() else ()
+        between += self._said(among, wanted)
+        between.sort(key=time_of)
+        return list(merge(calls, between, key=time_of))
+
+    def _said(self, calls: Sequence[Call], wanted: CallFilter) -> Iterator[Said]:
+        """Yield what was said in the sessions of the calls; before more than the newest are read, since the first."""
+        since = 0.0 if self._timeline.calls or not calls else calls[0].view.time
+        holdings, names = Holdings(self._store), {call.view.session for call in calls}
+        if self._session is not None:
+            names.add(self._session)
+        for name in names:
+            for one in said_of(name, holdings.of(name).events):
+                if one.time >= since and words_are_wanted(one.what, one.text or "", wanted):
+                    yield one
 
     def _losses(self, calls: Sequence[Call]) -> list[ContextLoss]:
         """What went from the contexts of the sessions, since the first of the calls."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.buffer_failures import Failure, failures_if_quick
+from sightline.audit.conversation import Said, said_before, said_in, said_since
 from sightline.audit.coverage import NO_LINES, Coverage, GradedLines, Share, share_of, within
 from sightline.audit.held_lines import HeldTokens, Holdings, held_of, held_tokens, is_told
 from sightline.audit.line_spans import common, union
@@ -63,6 +64,8 @@ class ReplayStep(NamedTuple):
         seen: how much they had shown of what was captured by then.
         held: what the context then had of all that it was shown; None if nothing is told of that context.
         called: what to call the session.
+        why: the last prompt, and what the agent said last before the call; none if that is not kept.
+        said: all that was said since the call before this one; if nothing, the same as `why`.
     """
 
     at: int
@@ -77,6 +80,8 @@ class ReplayStep(NamedTuple):
     seen: Share
     held: HeldTokens | None = None
     called: str = ""
+    why: Sequence[Said] = ()
+    said: Sequence[Said] = ()
 
 
 class ReplayReader:
@@ -119,7 +124,12 @@ class ReplayReader:
         totals, seen = totals_of(so_far, captured), share_seen(so_far, captured)
         known = self._store.index.session(self._session)
         called = session_title(known) if known else self._session
-        return ReplayStep(at, len(calls), call, text, gone, buffer, streams, outputs, totals, seen, held, called)
+        spoken = said_in(self._store, self._session)
+        why = said_before(spoken, call.begun)
+        said = said_since(spoken, calls[at - 1].begun if at else 0.0, call.begun) or why
+        return ReplayStep(
+            at, len(calls), call, text, gone, buffer, streams, outputs, totals, seen, held, called, why, said
+        )
 
     def next_miss(self, at: int, now: str) -> tuple[int, int] | None:
         """Find the next call that is the first about an output with a failure that no agent had been shown by then.

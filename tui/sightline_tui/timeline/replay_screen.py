@@ -16,7 +16,6 @@ from sightline_tui.common.keys import named
 from sightline_tui.common.messages import LineChosen
 from sightline_tui.common.store_read import StoreRead
 from sightline_tui.common.store_screen import StoreScreen
-from sightline_tui.common.strips import StripPart
 from sightline_tui.common.text_rows import TextRows
 from sightline_tui.common.theme import load_style
 from sightline_tui.timeline.coverage_rows import CoverageRows
@@ -27,6 +26,8 @@ from sightline_tui.timeline.step_parts import (
     head_parts,
     legend,
     map_parts,
+    reply_title,
+    said_text,
     so_far_rows,
     step_at,
     track_parts,
@@ -68,6 +69,7 @@ class ReplayScreen(StoreScreen[None]):
             ),
             Binding("o", "other_output", "Other output of the call", show=False),
             Binding("exclamation_mark", "missed", "Missed", key_display="!"),
+            Binding("I", "why", "Why"),
             Binding("tab,shift+tab", "app.focus_next", "Other pane", key_display="Tab"),
             Binding("escape,q,r", "dismiss", "Back", key_display="Esc"),
         ],
@@ -92,6 +94,7 @@ class ReplayScreen(StoreScreen[None]):
         self._shown = ("", 0, 0)
         self._missed_at = 0  # how many missed failures of this output the key has gone to
         self._goes_to_missed = False  # goes there once the step is read
+        self._says = False  # whether what was said stands in the place of the reply
         self._reads: StoreRead[ReplayStep | None] = StoreRead(self, self._plan, self._take)
         self._seeks: StoreRead[tuple[int, int] | None] = StoreRead(self, self._plan_seek, self._found)
 
@@ -113,7 +116,6 @@ class ReplayScreen(StoreScreen[None]):
 
     def on_mount(self) -> None:
         """Read the first step."""
-        self.query_one("#reply-title", Bar).say(([StripPart(" What it was shown", "strong")], ()), ((), ()))
         self.tell()
         self.read()
 
@@ -134,17 +136,21 @@ class ReplayScreen(StoreScreen[None]):
             shown = (step.call.view.id, self._which, step.buffer.bytes if step.buffer else 0)
             if shown != self._shown:
                 self._shown, self._missed_at = shown, 0
-                self.query_one("#reply", TextRows).show(
-                    AnswerText(step.text or f"({step.gone or 'the reply had no text'})")
-                )
+                self._show_reply(step)
                 self.query_one(CoverageRows).show(step.buffer, step.streams)
             if self._goes_to_missed:
                 self._goes_to_missed = False
                 self._go_to_missed()
         self.tell()
 
+    def _show_reply(self, step: ReplayStep) -> None:
+        """Show the reply, or what was said before the call."""
+        text = said_text(step) if self._says else step.text or f"({step.gone or 'the reply had no text'})"
+        self.query_one("#reply", TextRows).show(AnswerText(text))
+
     def tell(self) -> None:
         """Show which step is open, its question, and the totals so far."""
+        self.query_one("#reply-title", Bar).say((reply_title(says=self._says), ()), ((), ()))
         step, width = self._step, self.size.width
         self.query_one("#replay-head", Bar).say(head_parts(step, self._session))
         track = self.query_one(Track)
@@ -152,7 +158,10 @@ class ReplayScreen(StoreScreen[None]):
         track.say((track_parts(step, width), ()))
         if step is None:
             return
-        self.query_one("#replay-asked", Bar).say(*((row, ()) for row in asked_rows(step)))
+        asked = asked_rows(step)
+        about = self.query_one("#replay-asked", Bar)
+        about.styles.height = len(asked)
+        about.say(*((row, ()) for row in asked))
         title = self.query_one("#covered-title", Bar)
         title.say((covered_title(step), ()), (map_parts(step, title.size.width), ()))
         rows = so_far_rows(step, width)
@@ -176,6 +185,13 @@ class ReplayScreen(StoreScreen[None]):
         """Show the next output that the call is about."""
         self._which += 1
         self._reads.ask()
+
+    def action_why(self) -> None:
+        """Show what was said before the call in the place of the reply, or the reply again."""
+        self._says = not self._says
+        if self._step is not None:
+            self._show_reply(self._step)
+        self.tell()
 
     def action_missed(self) -> None:
         """Go to the next failure that had not been shown by then, first in this output and then in others."""

@@ -1,4 +1,4 @@
-"""The timeline: lists live, call by call, the question and how much was shown, with the totals."""
+"""The timeline: lists live, call by call, the question and how much was shown, what was said between, and totals."""
 
 import asyncio
 import time
@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
+from sightline.audit.conversation import Said
 from sightline.audit.overlooked_places import number_in, place_at
 from sightline.audit.project_scope import sessions_in
 from sightline.audit.timeline import Call, CallFilter
@@ -38,6 +39,7 @@ from sightline_tui.timeline.call_rows import CallRows
 from sightline_tui.timeline.replay_screen import ReplayScreen
 from sightline_tui.timeline.sessions_screen import SessionsScreen as SessionsScreen
 from sightline_tui.timeline.totals import TimelineTotals, TotalsReader
+from sightline_tui.timeline.unfolded import can_unfold
 
 ALL = None
 TIMES_ROWS = 35  # rows of a screen that has room for the histogram
@@ -55,6 +57,7 @@ class TimelineScreen(ScopedScreen[None]):
             Binding("v", "read_reply", "Reply"),
             Binding("r", "replay", "Replay"),
             Binding("s", "sessions", "Sessions"),
+            Binding("I", "why", "Why"),
             Binding("right_square_bracket", "session(1)", "Next session", show=False),
             Binding("left_square_bracket", "session(-1)", "Previous session", show=False),
             Binding("f", "failed", "Only failed calls, or all", show=False),
@@ -94,7 +97,7 @@ class TimelineScreen(ScopedScreen[None]):
         self._told: TimelineTotals | None = None
         self._histogram: Histogram | None = None
         self._missed_at = 0
-        self._counted_at = 0.0
+        self._sought = 0.0  # time of a call whose reason is to be gone to, once it is read
         self._reads: StoreRead[tuple[CallReader, Calls, Histogram | None]] = StoreRead(
             self, self._plan_read, self._take
         )
@@ -172,6 +175,9 @@ class TimelineScreen(ScopedScreen[None]):
         if reading.rows is not None:
             self._histogram = counted
             self.query_one(CallRows).show(reading.rows, self._look())
+        if reading.done >= 1 and self._sought and self._session is not None:
+            when, self._sought = self._sought, 0.0
+            self._go_to_reason(self._session, when)
         self.tell()
         if reading.done < 1:
             self._reads.ask()
@@ -255,7 +261,7 @@ class TimelineScreen(ScopedScreen[None]):
         if not self._is_read:
             right.append(StripPart(f"reading {self._reading.done if self._reading else 0:.0%} ", "running"))
         elif calls.rows:
-            right.append(StripPart(f"{calls.cursor + 1:,}", "strong"))
+            right.append(StripPart(f"{calls.place + 1:,}", "strong"))
             right.append(StripPart(f" of {len(calls.rows):,}  ", "dim"))
             right.append(
                 StripPart("● following " if calls.following else "F follows ", "running" if calls.following else "dim")
@@ -346,18 +352,52 @@ class TimelineScreen(ScopedScreen[None]):
     # going somewhere
 
     def on_call_rows_chosen(self) -> None:
-        """Go to the lines that the call showed, or that the note is about."""
-        row = self.query_one(CallRows).row
+        """Go to the lines that the call showed, or that the note is about; show all that was said, or fold it."""
+        calls = self.query_one(CallRows)
+        row = calls.row
         ref = _ref_of(row)
         if row is None and self.wanted != CallFilter():
             self.action_leave()
         elif row is None and self._is_read:
             self.post_message(BeginningWanted())
+        elif can_unfold(row):
+            calls.unfold()
+            self.tell()
         elif not ref:
             what = "Nothing of it is one output's" if isinstance(row, ContextLoss) else "This call is about no output"
             self.notify(what, markup=False)
         else:
             self.run_worker(go_to(self, self._store, ref), exclusive=True, group="go")
+
+    def seek_reason(self, session: str, when: float) -> None:
+        """Go to why a session did something at a time, once its calls are read; without the filter."""
+        self._typed = self._keyed = CallFilter()
+        if prompt := self.query_one_optional(Prompt):
+            prompt.clear()
+        self._sought = when
+        self.show_session(session)
+        if self.is_mounted:
+            self.read()
+
+    def action_why(self) -> None:
+        """Go to the words before the call under the cursor."""
+        row = self.query_one(CallRows).row
+        if isinstance(row, Call):
+            self._go_to_reason(row.view.session, row.begun)
+
+    def _go_to_reason(self, session: str, when: float) -> None:
+        calls = self.query_one(CallRows)
+        said = [
+            (place, row) for place, row in enumerate(calls.rows) if isinstance(row, Said) and row.session == session
+        ]
+        before = [place for place, row in said if row.time <= when]
+        if before:
+            calls.go_to(before[-1], unfolds=True)
+            return
+        self.notify("Nothing is kept of what was said before it", markup=False)
+        began = (place for place, row in enumerate(calls.rows) if isinstance(row, Call) and row.begun >= when)
+        if self.wanted == CallFilter() and (place := next(began, None)) is not None:
+            calls.go_to(place)
 
     def action_overlooked(self) -> None:
         """Go to a failure that no agent was shown; each press goes to the next one."""

@@ -8,12 +8,14 @@ from sightline.audit.line_spans import size
 from sightline_tui.common.command_words import command_parts
 from sightline_tui.common.phrases import counted
 from sightline_tui.common.strips import StripPart, width_of
-from sightline_tui.common.visible_text import title
+from sightline_tui.common.visible_text import title, visible
 from sightline_tui.timeline.call_parts import (
     OVERLOOKED,
     bar,
     held_parts,
     joined,
+    said_sign,
+    said_style,
     seen_parts,
     sent_parts,
     shown_parts,
@@ -77,13 +79,40 @@ def step_at(x: int, width: int, steps: int) -> int:
     return round(min(max(x - TRACK_LEAD, 0), cells - 1) * (steps - 1) / max(cells - 1, 1))
 
 
+WHY_ROWS = 2
+"""Rows of a step for the words before it, where any are kept."""
+
+
 def asked_rows(step: ReplayStep) -> list[list[StripPart]]:
-    """Say what was asked, and how much of it was shown."""
+    """Say what was said before the call, what was asked, and how much of it was shown."""
     call = step.call
+    why = [[StripPart(f" {said_sign(one)} ", said_style(one)), StripPart(visible(one.line))] for one in step.why]
     return [
+        *([[]] * (WHY_ROWS - len(why)) if why else []),
+        *why,
         [StripPart(f" {title(call.view.verb)}  ", "key"), *command_parts(title(call.asked))],
         [StripPart(" "), *shown_parts(call)],
     ]
+
+
+def reply_title(*, says: bool) -> list[StripPart]:
+    """Return the title of the left pane: the reply, or what was said before the call."""
+    other = "what it was shown" if says else "why, in full"
+    return [
+        StripPart(" What was said before it" if says else " What it was shown", "strong"),
+        StripPart("  I ", "key"),
+        StripPart(other, "dim"),
+    ]
+
+
+def said_text(step: ReplayStep) -> str:
+    """Return what was said before a call in full, each with who said it and when."""
+    told = (
+        f"{said_sign(one)} {one.what}  {time.strftime('%H:%M:%S', time.localtime(one.time))}\n"
+        f"{one.text if one.text is not None else one.line}{' … the rest was not kept' if one.cut else ''}\n"
+        for one in step.said
+    )
+    return "\n".join(told) or "(nothing is kept of what was said before this call)"
 
 
 def covered_title(step: ReplayStep) -> list[StripPart]:
