@@ -8,6 +8,7 @@ import pytest
 from textual.pilot import Pilot
 
 from sightline.log.notes import send_note, write_note
+from sightline.log.session_events import AgentMessage, Prompt, append_events
 from sightline.store import Store, Target
 from sightline_tui.app import InspectorApp
 from tests.tui.audit_kit import AGENT, OTHER, ask, session
@@ -41,6 +42,20 @@ def asked(store: Store) -> Store:
     return store
 
 
+@pytest.fixture
+def spoken(asked: Store) -> Store:
+    """The same with prompts, and what the first agent said."""
+    told = [
+        Prompt(NOW - 620, "Paint the wall.\n\n- **two** coats\n- no drops \x1b[31mon the floor"),
+        AgentMessage(NOW - 610, "I start with `make paint`, since the brushes are clean."),
+        AgentMessage(NOW - 450, "The paint is on. Now the tests."),
+        Prompt(NOW - 350, "Go on, please."),
+    ]
+    append_events(asked.root, session(AGENT), told)
+    append_events(asked.root, session(OTHER), [Prompt(NOW - 420, "Look for drops.", by_agent=True)])
+    return asked
+
+
 def shown(compare: Compare, store: Store, size: tuple[int, int], *keys: str) -> bool:
     async def before(pilot: Pilot[None]) -> None:
         await rest(pilot)
@@ -59,3 +74,13 @@ def test_timeline(snap_compare: Compare, asked: Store, size: tuple[int, int]) ->
 @pytest.mark.parametrize("size", [(80, 24), (140, 30)], ids=["small", "medium"])
 def test_replay(snap_compare: Compare, asked: Store, size: tuple[int, int]) -> None:
     assert shown(snap_compare, asked, size, "t", "g", "r", "right")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 30)], ids=["small", "medium"])
+def test_timeline_with_words(snap_compare: Compare, spoken: Store, size: tuple[int, int]) -> None:
+    assert shown(snap_compare, spoken, size, "t", "g", "enter")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 30)], ids=["small", "medium"])
+def test_replay_with_words(snap_compare: Compare, spoken: Store, size: tuple[int, int]) -> None:
+    assert shown(snap_compare, spoken, size, "t", "G", "k", "k", "r", "I")

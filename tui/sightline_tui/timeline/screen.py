@@ -417,9 +417,15 @@ class TimelineScreen(ScopedScreen[None]):
             self.app.post_message(ViewChosen(row.indexed))
 
     def action_replay(self) -> None:
-        """Replay the session of the call under the cursor, from that call on."""
-        row = self.query_one(CallRows).row
-        if isinstance(row, Call):
+        """Replay the session of the row under the cursor, from its call on; from words on, the call behind them."""
+        calls = self.query_one(CallRows)
+        row = calls.row
+        if isinstance(row, Said):
+            behind = (one for one in calls.rows[calls.place :] if isinstance(one, Call))
+            of_session = (one for one in behind if one.view.session == row.session)
+            call = next(of_session, None)
+            self.app.push_screen(ReplayScreen(self._store, row.session, at=id_of(call) if call else ""))
+        elif isinstance(row, Call):
             self.app.push_screen(ReplayScreen(self._store, row.view.session, at=id_of(row)))
         elif self._session is not None:
             self.app.push_screen(ReplayScreen(self._store, self._session))
