@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from sightline.disk.changes import Change as Change
     from sightline.disk.changes import Changes
     from sightline.disk.pretty import Facts
+    from sightline.disk.request_rows import RequestRows
     from sightline.disk.stand_ins import StandIns as StandIns
     from sightline.settings.plugins import RuleFile
 
@@ -163,6 +164,11 @@ class Store(reading.Reading["Store"]):
     def index(self) -> Index:
         """The index with all that waited for it; see `IndexAccess.index_behind`."""
         return self.access.index
+
+    @property
+    def requests(self) -> "RequestRows":
+        """The statements on requests to models."""
+        return self.index.requests
 
     @property
     def rule_files(self) -> "tuple[RuleFile, ...]":

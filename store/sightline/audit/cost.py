@@ -15,9 +15,12 @@ from sightline.base.request_usage import RequestSum
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any
 from sightline.log.log_index import fill_index
-from sightline.store import Store
+from sightline.store import Reading
 
 GROUPS = ("day", "project", "model", "harness", "session")
+"""What costs are added up by; those of a fleet also by its HOST_GROUPS, and not by project."""
+
+HOST_GROUPS = ("host", "team")
 
 
 class Cost(NamedTuple):
@@ -105,22 +108,22 @@ class CostReport(NamedTuple):
 
 
 def cost_report(
-    store: Store, by: str, *, since: float = 0.0, project: Project | None = None, session: str | None = None
+    store: Reading, by: str, *, since: float = 0.0, project: Project | None = None, session: str | None = None
 ) -> CostReport:
     """Return what the requests in a store took.
 
     Args:
         store: the store.
-        by: one of GROUPS.
+        by: one of GROUPS, or of HOST_GROUPS for a fleet.
         since: only requests since this time, in seconds since the epoch.
         project: only requests of sessions that were begun in it.
         session: only requests of this session.
     """
     fill_index(store)
-    prices = PriceList(store.index.requests.models(), dict(store.settings.prices))
-    group = "day" if by == "day" else "" if by == "model" else "session"
+    prices = PriceList(store.requests.models(), dict(store.settings.prices))
+    group = by if by in ("day", *HOST_GROUPS) else "" if by == "model" else "session"
     sessions = [session] if session else None if project is None else started_in(store, project)
-    sums = store.index.requests.sums(group, since=since, sessions=sessions, times=prices.times, sizes=prices.sizes)
+    sums = store.requests.sums(group, since=since, sessions=sessions, times=prices.times, sizes=prices.sizes)
     known = {one.name: one for one in store.index.sessions()} if group == "session" else {}
     costs: dict[str, Cost] = {}
     for one in sums:
@@ -136,7 +139,7 @@ def cost_report(
     return CostReport(by, rows, total, prices)
 
 
-def costs_by_session(store: Store) -> dict[str, Cost]:
+def costs_by_session(store: Reading) -> dict[str, Cost]:
     """Return what the requests of each session cost, by its name; a session without any is left out."""
     return {row.name: row.cost for row in cost_report(store, "session").rows}
 

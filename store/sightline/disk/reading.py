@@ -8,16 +8,45 @@ from sightline.base.records import Buffer, Narrowed, Narrowing, Note, Target
 from sightline.base.refs import Ref
 from sightline.disk.rows import Listed, Rows
 from sightline.light.named_tuple import NamedTuple
-from sightline.light.typing_names import TYPE_CHECKING, Any, BinaryIO, Callable, Generic, Protocol, TypeVar
+from sightline.light.typing_names import (
+    TYPE_CHECKING,
+    Any,
+    BinaryIO,
+    Callable,
+    Generic,
+    Iterable,
+    Protocol,
+    Sequence,
+    TypeVar,
+)
 from sightline.settings.config import Settings
 
 if TYPE_CHECKING:
+    from sightline.base.request_usage import RequestSum
     from sightline.disk.changes import Change
     from sightline.disk.merged_streams import MergedReader
     from sightline.disk.pretty import Facts
     from sightline.disk.streams import StreamReader
-    from sightline.light.typing_names import Self
+    from sightline.light.typing_names import Iterable, Self, Sequence
     from sightline.shape.failure.catalogue import RuleFile
+
+    class Requests(Protocol):
+        """The sums of requests to models; see `disk.request_rows.RequestRows`."""
+
+        def models(self) -> list[str]:
+            """Return the names of the models that requests were made to."""
+
+        def sums(
+            self,
+            group: str,
+            *,
+            since: float = 0.0,
+            sessions: Iterable[str] | None = None,
+            times: Sequence[float] = (),
+            sizes: Sequence[int] = (),
+        ) -> list[RequestSum]:
+            """Return sums of requests by group, model and whatever else changes a price."""
+
 
 Local = TypeVar("Local", covariant=True)
 """The class of this machine's own store, which is made in a room above."""
@@ -129,6 +158,10 @@ class Reading(Protocol, Generic[Local]):
     @property
     def index(self) -> Rows:
         """The rows as they are now."""
+
+    @property
+    def requests(self) -> "Requests":
+        """The sums of requests to models."""
 
     def resolve(self, ref: str | Ref, *, session: str | None = None, prefixes: bool = False) -> Target:
         """Return what a ref names.

@@ -60,7 +60,8 @@ WHERE host = %s AND name = ANY (%s) AND (record -> 'label' IS NOT NULL OR record
 _ENTRY_BLANKED = """
 UPDATE sightline.entries SET record = (record - 'salt' - 'pieces_sha256') || '{"blanked": true}' ||
     CASE kind WHEN 'note' THEN '{"text": null}'::jsonb
-        WHEN 'view' THEN '{"request": {}, "sealed": {}, "text_sha256": ""}'::jsonb ELSE '{}' END
+        WHEN 'view' THEN '{"request": {}, "sealed": {}, "text_sha256": ""}'::jsonb
+        WHEN 'usage' THEN '{"request": {}}'::jsonb ELSE '{}' END
 WHERE host = %s AND session = %s AND number = %s
 """
 _OF_SAME_COMMAND = """

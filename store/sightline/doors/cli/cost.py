@@ -9,6 +9,7 @@ from sightline.agents.past_sessions.usage_intake import take_in_usage
 from sightline.audit.cost import (
     BAR_CELLS,
     GROUPS,
+    HOST_GROUPS,
     Cost,
     CostReport,
     CostRow,
@@ -25,6 +26,7 @@ from sightline.audit.prices import PriceList
 from sightline.audit.project_scope import started_in
 from sightline.base.errors import UsageError
 from sightline.base.price_row import KindSum, PriceRow
+from sightline.base.project import Project
 from sightline.base.refs import format_ref
 from sightline.base.time_words import TAKES, span_of
 from sightline.doors.cli.scope import add_project, project_option
@@ -33,7 +35,7 @@ from sightline.doors.terminal.output import Door, print_json, write_out
 from sightline.light.typing_names import Any, Mapping, Sequence
 from sightline.log.session_list import find_session
 from sightline.shape.summary import one_line
-from sightline.store import Store
+from sightline.store import Reading, Store
 from sightline.verbs.printable_text import printable
 
 _COLUMNS = ("requests", "fresh", "cache read", "cache written", "output", "cost")
@@ -41,11 +43,13 @@ _PARTS = (
     "These are parts of the requests' costs: what a model wrote itself, or was told by its harness, is not in them."
 )
 _NO_PRICE = "price not known"
+_BY = "day (default), project, model, harness, session, command, output, lost-cache; in a fleet also host, team"
 _OF_OUTPUTS = ("command", "output")
 _OF_CACHES = "lost-cache"
 _ASKED_CHARACTERS = 60
 _NAME_CHARACTERS = 48
 _NAMED_MODELS = 4
+_NOT_SHIPPED = "no host has shipped requests to models\n  they do with `[fleet] messages = true`\n"
 _NOTHING = "no requests to models are known yet\n  `sightline import` reads them from past sessions of agents\n"
 _UNRECORDED = "Requests that a harness does not record are not in these sums."
 
@@ -64,9 +68,10 @@ def parser(name: str) -> CommandParser:
         "sightline cost --by output --session claude-code-42",
         "sightline cost --by session --since 7d",
         "sightline cost --by model --csv > cost.csv",
+        "sightline cost --by team --store postgresql://carl@db.example/fleet",
     )
     made.add_argument(
-        "--by", choices=(*GROUPS, *_OF_OUTPUTS, _OF_CACHES), default="day", help="what a row is of (default: day)"
+        "--by", choices=(*GROUPS, *_OF_OUTPUTS, _OF_CACHES, *HOST_GROUPS), default="day", metavar="WHAT", help=_BY
     )
     made.add_argument("--since", default="", metavar="TIME", help=f"look only at requests after this: {TAKES}")
     made.add_argument("--session", default="", metavar="SESSION", help="look only at this session (a prefix will do)")
@@ -86,31 +91,47 @@ def main(given: Namespace) -> int:
     if given.limit < 1:
         raise UsageError(f"--limit cannot be {given.limit}", "give a number from 1 up")
     with Door(given) as door:
-        if not isinstance(door.store, Store):
-            raise UsageError("a fleet has no usage of models", "ask on the machine whose sessions it was")
-        take_in_usage(door.store)
-        since = span_of(given.since).start if given.since else 0.0
-        project = project_option(door.store, given.project)
-        session = find_session(door.store, given.session).session.name if given.session else None
-        if given.by in _OF_OUTPUTS:
-            found = output_costs(door.store, session=session, since=since, project=project, most=given.limit)
-            data, text = outputs_data(found, given.by), _outputs_text(found, given.by)
-        elif given.by == _OF_CACHES:
-            prices, names = price_list(door.store), [session] if session else None
-            names = sorted(started_in(door.store, project)) if project and not session else names
-            lost = lost_caches(door.store, prices, names, since=since)
-            data, text = caches_data(lost, prices, given.limit), _caches_text(lost, prices, given.limit)
-        else:
-            report = cost_report(door.store, given.by, since=since, project=project, session=session)
-            data, text = as_data(report), _as_text(report)
+        data, text = _asked_for(door, given)
         if given.json:
             print_json(data)
         elif given.csv:
             write_out(_as_csv(data))
         else:
-            is_known = data["rows"] or (given.by == _OF_CACHES and door.store.index.requests.sessions())
-            write_out(text if is_known else _NOTHING)
+            write_out(text)
         return 0
+
+
+def _asked_for(door: Door, given: Namespace) -> tuple[dict[str, Any], str]:
+    """Return what is asked for, as data and as text."""
+    store, since = door.store, span_of(given.since).start if given.since else 0.0
+    if not isinstance(store, Store):
+        if given.project or given.by not in (*GROUPS, *HOST_GROUPS) or given.by == "project":
+            hint = "ask on the machine whose sessions it was"
+            raise UsageError("of a fleet there are only sums of requests, and these not by project", hint)
+        return _of_requests(store, given, since, None)
+    if given.by in HOST_GROUPS:
+        raise UsageError(f"--by {given.by} is for a fleet", "give --store with its address")
+    take_in_usage(store)
+    project = project_option(store, given.project)
+    session = find_session(store, given.session).session.name if given.session else None
+    if given.by in _OF_OUTPUTS:
+        found = output_costs(store, session=session, since=since, project=project, most=given.limit)
+        data, text = outputs_data(found, given.by), _outputs_text(found, given.by)
+    elif given.by == _OF_CACHES:
+        prices, names = price_list(store), [session] if session else None
+        names = sorted(started_in(store, project)) if project and not session else names
+        lost = lost_caches(store, prices, names, since=since)
+        data, text = caches_data(lost, prices, given.limit), _caches_text(lost, prices, given.limit)
+    else:
+        return _of_requests(store, given, since, project)
+    is_known = data["rows"] or (given.by == _OF_CACHES and store.index.requests.sessions())
+    return data, text if is_known else _NOTHING
+
+
+def _of_requests(store: Reading, given: Namespace, since: float, project: Project | None) -> tuple[dict[str, Any], str]:
+    session = find_session(store, given.session).session.name if given.session else None
+    report = cost_report(store, given.by, since=since, project=project, session=session)
+    return as_data(report), _as_text(report) if report.rows else _NOTHING if isinstance(store, Store) else _NOT_SHIPPED
 
 
 def as_data(report: CostReport) -> dict[str, Any]:

@@ -477,6 +477,12 @@ class Mirror:
             for name, record in told.items():
                 self._put_session(name, record)
 
+    def know_sessions(self, rows: SharedRows, names: Sequence[str]) -> None:
+        """Take in the records of sessions by their names, unless they are here."""
+        with self._db.writing():
+            self._put_sessions(dict.fromkeys(names, 0.0))
+        self.tell_sessions(rows)
+
     def _put_missing(self, rows: SharedRows, names: Sequence[str]) -> None:
         """Take in outputs that views are about, and that are older than the mirror."""
         known = {

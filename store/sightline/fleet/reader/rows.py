@@ -295,6 +295,10 @@ class SharedRows:
         told = {on_host(host, name): _object(record) for host, name, record in rows}
         return {name: record for name, record in told.items() if record}
 
+    def asked(self, statement: str, given: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        """Return the rows of a statement of ours."""
+        return self._connection.rows(statement, given)
+
     def session_named(self, text: str) -> str:
         """Return the full name of the session with a name, or the only one whose name begins so; empty for none.
 

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from sightline.disk.changes import Change
     from sightline.fleet.reader.feed import SharedFeed
     from sightline.fleet.reader.host_findings import HostFindings
+    from sightline.fleet.reader.usage import SharedRequests
     from sightline.shape.failure.catalogue import RuleFile
 
 FOLDER = "shared"
@@ -301,6 +302,14 @@ class SharedStore(Reading):
     def hosts(self) -> list[GrantedHost]:
         """Return the hosts that the reader was granted, as far as that is known here."""
         return self._mirror.hosts()
+
+    @property
+    def requests(self) -> "SharedRequests":
+        """The sums of requests to models; they are asked of the database each time. Raises Offline."""
+        from sightline.fleet.reader.usage import SharedRequests  # only costs need it
+
+        rows = self.rows
+        return SharedRequests(rows, lambda names: self._mirror.know_sessions(rows, names))
 
     def _fetch_buffer(self, name: str) -> bool:
         if self.offline:
