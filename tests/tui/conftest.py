@@ -15,7 +15,7 @@ from textual.css.tokenize import Token
 from sightline.store import Store
 from sightline_tui import misses
 from sightline_tui.app import InspectorApp
-from sightline_tui.buffers import buffer_list
+from sightline_tui.buffers import buffer_list, now_lines
 from tests.tui.tui_kit import open_store
 
 
@@ -31,6 +31,7 @@ def _shares_later(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is read behind the screen comes when no test looks at it any more, but for those about it."""
     monkeypatch.setattr(buffer_list, "SEEN_FIRST_SECONDS", 3600.0)
     monkeypatch.setattr(misses, "FIRST_SECONDS", 3600.0)
+    monkeypatch.setattr(now_lines, "FIRST_SECONDS", 3600.0)
 
 
 @pytest.fixture(autouse=True)

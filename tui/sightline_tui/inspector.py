@@ -22,6 +22,7 @@ from sightline_tui import asking, buffers
 from sightline_tui.buffer_actions import BufferActions
 from sightline_tui.buffers.buffer_list import AGES_SECONDS, CLOCK_SECONDS, BufferList
 from sightline_tui.buffers.list_title import ListTitle
+from sightline_tui.buffers.now_lines import NowLines
 from sightline_tui.buffers.order import GROUPS, ListOrder
 from sightline_tui.common import messages
 from sightline_tui.common.key_bar import KeyBar
@@ -113,7 +114,11 @@ class Inspector(BufferActions):
                 order = self._remembered_order()
                 yield ListTitle(order)
                 selected = target.buffer.name if target else ""
-                yield BufferList(self._store, clock=self._clock, selected=selected, order=order, project=self._project)
+                shown = BufferList(
+                    self._store, clock=self._clock, selected=selected, order=order, project=self._project
+                )
+                yield NowLines(self._store, self._project, self._clock, shown.hold_rows)
+                yield shown
             yield Divider()
             with Vertical(id="right"):
                 yield Info(clock=self._clock)
@@ -164,6 +169,7 @@ class Inspector(BufferActions):
             prompt.clear()
         self.close_copies()
         self.query_one(BufferList).start_afresh(keep_cursor=keep_cursor)
+        self.query_one(NowLines).changed()
         self._misses.start_afresh(self._project)
 
     # messages of the store
@@ -174,6 +180,7 @@ class Inspector(BufferActions):
             return
         self.query_one(Viewer).went_on(message.live)  # first, since a reader waits for new lines
         self.query_one(BufferList).store_changed(False, message.live)
+        self.query_one(NowLines).went_on(message.live)
         if message.index:
             self._index_changes.ask()
 
@@ -183,6 +190,7 @@ class Inspector(BufferActions):
             self.query_one(Viewer).audit_soon()
             self._misses.ask()
             self.query_one(BufferList).store_changed(True, frozenset())
+            self.query_one(NowLines).changed()
 
     def polling_begun(self) -> None:
         """Have the header say that the store is polled for changes."""
@@ -572,6 +580,7 @@ class Inspector(BufferActions):
         self._project, self._project_before = project, project or self._project
         self.query_one(Header).show_scope(self._scope_name)
         self.query_one(BufferList).show_project(project)
+        self.query_one(NowLines).show_project(project)
         self._misses.start_afresh(project)
         if self._contents is not None:
             self._contents.show_project(project)

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
+from sightline.audit.at_work import AtWork, at_work
 from sightline.audit.buffer_coverage import filtered_from
 from sightline.audit.buffer_failures import TEXT_CHARACTERS, Overlooked, number_told, overlooked
 from sightline.audit.coverage import told_share
@@ -50,6 +51,7 @@ class BriefItem(NamedTuple):
         when: when that output was begun, seconds since the epoch; 0 if that is not known.
         agent: harness of its session; empty if that is not known.
         project: name of its project; empty for none, and in a brief of one project.
+        now: of what runs: its last line, and what its agent said last; empty if neither is known.
     """
 
     ref: str
@@ -59,6 +61,7 @@ class BriefItem(NamedTuple):
     when: float = 0.0
     agent: str = ""
     project: str = ""
+    now: str = ""
 
     def origin(self, now: float) -> str:
         """Write when, by which agent and in which project: ``14:02 claude-code payments``, ``11-27 14:02 codex``."""
@@ -170,6 +173,13 @@ def make_brief(
     )
 
 
+def with_running(store: Reading, brief: Brief, scope: Scope) -> Brief:
+    """Return a brief with what runs now; all else is as it was when the brief was made."""
+    others = [section for section in brief.sections if section.name != "running"]
+    running = [section for section in (_running_section(store, scope),) if section.total]
+    return brief._replace(sections=(*_with_origins(store, running, named=scope.project is None), *others))
+
+
 def _with_origins(store: Reading, sections: Sequence[Section], *, named: bool) -> tuple[Section, ...]:
     """Add to each item when, by which agent and, if `named`, in which project its output was made."""
     names = {item.ref: _name_in(item.ref) for section in sections for item in section.items}
@@ -258,7 +268,8 @@ def _also_section(store: Reading, scope: Scope, judged: Verdict) -> Section:
 
 def _running_section(store: Reading, scope: Scope) -> Section:
     running = sorted(map(store.with_progress, running_in(store, scope)), key=lambda one: -one.created)
-    return _section("running", "{} still running", [*map(_running, running)], "command")
+    said = {one.buffer.name: one for one in at_work(store, running)}
+    return _section("running", "{} still running", [_running(one, said.get(one.name)) for one in running], "command")
 
 
 def _again_section(store: Reading, scope: Scope) -> Section:
@@ -301,8 +312,10 @@ def _run(buffer: Buffer) -> BriefItem:
     return BriefItem(buffer.ref, f"{ended}: {call_name(buffer)}")
 
 
-def _running(buffer: Buffer) -> BriefItem:
-    return BriefItem(buffer.ref, f"for {human_seconds(max(time.time() - buffer.created, 0))}: {call_name(buffer)}")
+def _running(buffer: Buffer, now: AtWork | None) -> BriefItem:
+    text = f"for {human_seconds(max(time.time() - buffer.created, 0))}: {call_name(buffer)}"
+    said = (f"› {now.last_line}" if now.last_line else "", f"said “{now.said}”" if now.said else "") if now else ()
+    return BriefItem(buffer.ref, text, now="  ".join(filter(None, said)))
 
 
 def _unopened(buffer: Buffer) -> BriefItem:
@@ -323,6 +336,7 @@ def as_text(brief: Brief) -> str:
             command = f"  ({one_line(item.command, _COMMAND_CHARACTERS)})" if item.command else ""
             lead = "".join(f"{part}  " for part in (item.origin(brief.made), item.ref) if part)
             rows.append(f"  {lead}{one_line(item.text, TEXT_CHARACTERS)}{command}{item.repeated}")
+            rows += [f"    {one_line(item.now, TEXT_CHARACTERS)}"] if item.now else []
         if left_out := section.left_out(section.items[:TEXT_ITEMS]):
             rows.append(f"  … {left_out:,} more")
     return "\n".join([*rows, *(["", *brief.unknown] if brief.unknown else [])]) + "\n"
@@ -337,7 +351,8 @@ def as_markdown(brief: Brief) -> str:
             command = f" ({code_span(item.command)})" if item.command else ""
             origin = plain_text(item.origin(brief.made))
             lead = "".join(f"{part} " for part in (origin, code_span(item.ref) if item.ref else "") if part)
-            rows.append(f"- {lead}{plain_text(item.text)}{command}{item.repeated}")
+            now = f" {plain_text(item.now)}" if item.now else ""
+            rows.append(f"- {lead}{plain_text(item.text)}{command}{item.repeated}{now}")
         if left_out := section.left_out(section.items):
             rows.append(f"- … {left_out:,} more")
     rows += [f"\n{plain_text(sentence)}" for sentence in brief.unknown]

@@ -35,7 +35,9 @@ def brief_rows(brief: Brief) -> list[BriefRow]:
     ]
     for section in brief.sections:
         rows += [BriefRow([]), BriefRow([StripPart(f" {section.title}", "error" if section.bad else "accent")])]
-        rows += [BriefRow(_item_parts(item, brief.made), item.ref) for item in section.items]
+        for item in section.items:
+            rows.append(BriefRow(_item_parts(item, brief.made), item.ref))
+            rows += [BriefRow([StripPart(f"     {title(item.now)}", "dim")], item.ref)] if item.now else []
         if left_out := section.left_out(section.items):
             rows.append(BriefRow([StripPart(f"   … {left_out:,} more", "dim")]))
     if brief.unknown:
@@ -73,7 +75,10 @@ class BriefRows(RowView):
         before = self._rows[self.cursor].ref if self._rows else ""
         self._rows = rows
         refs = [row.ref for row in rows]
-        at = refs.index(before) if before and before in refs else next((at for at, ref in enumerate(refs) if ref), 0)
+        first = next((at for at, ref in enumerate(refs) if ref), 0)
+        at = refs.index(before) if before and before in refs else first
+        if before and refs[self.cursor : self.cursor + 1] == [before]:
+            at = self.cursor  # the second row of the same
         self.set_rows(len(rows), cursor=at)
 
     @property

@@ -233,6 +233,11 @@ class BufferList(RowTable):
         self._redraw()
         self._reads.ask()
 
+    def hold_rows(self, lines: int) -> None:
+        """Keep the rows where they are on the screen though the list begins some lines further down, or up."""
+        if self.scroll_offset.y > 0:
+            self.scroll_to(y=self.scroll_offset.y + lines, animate=False, force=True)
+
     def on_resize(self) -> None:
         """Read what the new size shows: other rows may be visible, or rows may take two lines."""
         self.set_height(len(self.rows) * self.row_lines)

@@ -1,6 +1,5 @@
 """Reads for the board of sessions what each agent does, missed and holds, in steps, outside the UI's thread."""
 
-import contextlib
 import os
 import time
 
@@ -13,15 +12,11 @@ from sightline.base.records import Buffer, View
 from sightline.light.named_tuple import NamedTuple
 from sightline.log.session_list import SessionFacts, list_sessions
 from sightline.log.sessions import is_onlooker, is_person
-from sightline.shape.clean import clean_line
 from sightline.store import Reading
-from sightline_tui.common.store_errors import STORE_ERRORS
 
 STEP_SECONDS = 0.1
 """How long one step looks for failures, and at what contexts hold, before the UI gets what was found."""
 
-_LAST_LINES = 5  # of an output, among which its last line that is not blank is looked for
-_LINE_BYTES = 2_000
 _MOST_LATEST = 100  # sessions whose last call is read, and what their contexts hold
 
 
@@ -54,18 +49,6 @@ class Agent(NamedTuple):
     def name(self) -> str:
         """The session's name in the log."""
         return self.facts.session.name
-
-
-def last_line(store: Reading, buffer: Buffer) -> str:
-    """Return the last line of an output that is not blank, as far as it is near its end; empty if it cannot be read."""
-    try:
-        with contextlib.closing(store.open_merged(buffer)) as merged:
-            last = merged.line_count
-            lines = list(merged.lines(max(last - _LAST_LINES + 1, 1), last, _LINE_BYTES))
-    except STORE_ERRORS:
-        return ""  # it has gone meanwhile
-    texts = (clean_line(line.data).strip() for _, line in reversed(lines))
-    return next(filter(None, texts), "")
 
 
 class Board(NamedTuple):

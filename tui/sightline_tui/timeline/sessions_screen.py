@@ -10,12 +10,12 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.message import Message
 
+from sightline.audit.at_work import last_line, said_last
 from sightline.audit.overlooked_places import first_overlooked, missed_in
 from sightline.audit.verdict import Scope
 from sightline.base.project import Project
 from sightline.base.records import Session
 from sightline.base.refs import host_of
-from sightline.log.session_history import events_of
 from sightline.log.session_list import Belongings, belongings_of, rename_session
 from sightline.store import Reading
 from sightline_tui.common.bar import Bar
@@ -31,7 +31,7 @@ from sightline_tui.common.store_read import StoreRead
 from sightline_tui.common.store_screen import go_to
 from sightline_tui.common.strips import StripPart
 from sightline_tui.common.theme import load_style
-from sightline_tui.timeline.board_reader import Board, BoardReader, last_line
+from sightline_tui.timeline.board_reader import Board, BoardReader
 from sightline_tui.timeline.session_parts import FactRow, SessionDetails, fact_rows, heading_parts
 from sightline_tui.timeline.session_rows import SessionFactRows, SessionRows
 
@@ -148,11 +148,7 @@ class SessionsScreen(ScopedScreen[tuple[str | None]]):
             missed = first_overlooked(self._store, outputs, _MOST_MISSED)
             belongings = _newest(belongings_of(self._store, agent.name))
             lines = {one.name: last_line(self._store, one) for one in agent.running[:_MOST_RUNNING]}
-            messages = events_of(self._store, agent.name).messages
-            said = next((one for one in reversed(messages) if one.text), None)
-            if said is None:
-                return agent.name, SessionDetails(belongings, missed, lines)
-            return agent.name, SessionDetails(belongings, missed, lines, " ".join((said.text or "").split()), said.time)
+            return agent.name, SessionDetails(belongings, missed, lines, *said_last(self._store, agent.name))
 
         return read
 
