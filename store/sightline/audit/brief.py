@@ -18,6 +18,7 @@ from sightline.audit.output_facts import AGAIN, FAILED, FOUND, UNOPENED, UNSEEN,
 from sightline.audit.project_scope import running_in, started_in
 from sightline.audit.report.markdown import code_span, plain_text
 from sightline.audit.report.phrases import ending
+from sightline.audit.session_cost import scope_cost
 from sightline.audit.timeline import BYTES_A_TOKEN
 from sightline.audit.verdict import Scope, Verdict, verdict_of
 from sightline.base.errors import UsageError
@@ -113,6 +114,7 @@ class Brief(NamedTuple):
         judged: the verdict.
         replies: sums over the replies.
         sections: the sections that have entries.
+        costs: what it cost, and from which session it came, in sentences.
     """
 
     title: str
@@ -121,6 +123,7 @@ class Brief(NamedTuple):
     judged: Verdict
     replies: ReplyTotals
     sections: tuple[Section, ...]
+    costs: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -170,6 +173,7 @@ def make_brief(
         judged=judged,
         replies=store.index.reply_totals(scope, BYTES_A_TOKEN, begun),
         sections=_with_origins(store, [section for section in sections if section.total], named=project is None),
+        costs=scope_cost(store, scope),
     )
 
 
@@ -329,7 +333,7 @@ def _unopened(buffer: Buffer) -> BriefItem:
 
 def as_text(brief: Brief) -> str:
     """Write the brief for a terminal. The texts of outputs are as they are; the caller makes them safe."""
-    rows = [brief.verdict, brief.facts]
+    rows = [brief.verdict, brief.facts, *brief.costs]
     for section in brief.sections:
         rows += ["", section.title]
         for item in section.items[:TEXT_ITEMS]:
@@ -345,6 +349,7 @@ def as_text(brief: Brief) -> str:
 def as_markdown(brief: Brief) -> str:
     """Write the brief as Markdown."""
     rows = [f"# {plain_text(brief.title)}\n", f"**{plain_text(brief.verdict)}**\n", plain_text(brief.facts)]
+    rows += [f"\n{plain_text(sentence)}" for sentence in brief.costs]
     for section in brief.sections:
         rows.append(f"\n## {plain_text(section.title)}\n")
         for item in section.items:
@@ -379,5 +384,6 @@ def as_data(brief: Brief) -> dict[str, Any]:
         "sections": [
             {**section._asdict(), "items": [item._asdict() for item in section.items]} for section in brief.sections
         ],
+        "costs": list(brief.costs),
         "unknown": list(brief.unknown),
     }

@@ -108,7 +108,12 @@ class CostReport(NamedTuple):
 
 
 def cost_report(
-    store: Reading, by: str, *, since: float = 0.0, project: Project | None = None, session: str | None = None
+    store: Reading,
+    by: str,
+    *,
+    since: float = 0.0,
+    project: Project | None = None,
+    sessions: Sequence[str] | None = None,
 ) -> CostReport:
     """Return what the requests in a store took.
 
@@ -117,13 +122,13 @@ def cost_report(
         by: one of GROUPS, or of HOST_GROUPS for a fleet.
         since: only requests since this time, in seconds since the epoch.
         project: only requests of sessions that were begun in it.
-        session: only requests of this session.
+        sessions: only requests of these sessions.
     """
     fill_index(store)
     prices = PriceList(store.requests.models(), dict(store.settings.prices))
     group = by if by in ("day", *HOST_GROUPS) else "" if by == "model" else "session"
-    sessions = [session] if session else None if project is None else started_in(store, project)
-    sums = store.requests.sums(group, since=since, sessions=sessions, times=prices.times, sizes=prices.sizes)
+    names = sessions if sessions is not None or project is None else started_in(store, project)
+    sums = store.requests.sums(group, since=since, sessions=names, times=prices.times, sizes=prices.sizes)
     known = {one.name: one for one in store.index.sessions()} if group == "session" else {}
     costs: dict[str, Cost] = {}
     for one in sums:

@@ -185,3 +185,23 @@ def test_lost_caches_are_listed_with_their_reasons(cli: Cli, tmp_path: Path) -> 
     assert (data["total"]["requests"], data["total"]["reasons"]) == (2, {"compacted": 1, "unknown": 1})
     assert [row["lost-cache"] for row in data["rows"]] == ["compacted"]
     assert cli("cost", "--by", "lost-cache", "--session", NAME, "--csv").out.count("\n") == 3
+
+
+def test_brief_timeline_and_session_say_what_it_cost_and_from_where_it_came(cli: Cli, tmp_path: Path) -> None:
+    agent, helper = Claude("aaaa"), Claude("aaaa", agentId="a1", isSidechain=True)
+    million = {"input_tokens": 1_000_000}
+    write_lines(tmp_path / "s" / "aaaa.jsonl", _reply(agent, 1, "claude-opus-4-5", **million), *agent.ran(7, "ok\n"))
+    lines = [_reply(helper, 2, "claude-opus-4-5", **million), *helper.ran(8, "ok\n")]
+    write_lines(tmp_path / "s" / "aaaa" / "subagents" / "agent-a1.jsonl", *lines)
+    assert cli("import", str(tmp_path / "s")).code == 0
+    above, below = "claude-code-aaaa", "claude-code-aaaa-a1"
+    for words in (("brief", "--session"), ("timeline", "--session"), ("sessions",)):
+        told = cli(*words, above).out
+        assert f"1 session came from it: {below}" in told
+        assert "$5.00 by itself, $10.00 with those below it" in told
+        told = cli(*words, below).out
+        assert f"spawned by {above} (stated)" in told
+        assert "$5.00 by itself\n" in told
+    assert "$10.00 for 2 requests" in cli("brief").out
+    assert "$10.00 for 2 requests" in cli("timeline").out
+    assert "$10.00" in cli("brief", "--json").data["costs"][0]

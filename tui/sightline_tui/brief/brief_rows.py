@@ -32,6 +32,7 @@ def brief_rows(brief: Brief) -> list[BriefRow]:
     rows = [
         BriefRow([StripPart(f" {title(brief.verdict)}", style)]),
         BriefRow([StripPart(f" {title(brief.facts)}", "dim")]),
+        *(BriefRow([StripPart(f" {title(sentence)}", "dim")]) for sentence in brief.costs),
     ]
     for section in brief.sections:
         rows += [BriefRow([]), BriefRow([StripPart(f" {section.title}", "error" if section.bad else "accent")])]

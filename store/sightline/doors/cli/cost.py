@@ -129,8 +129,8 @@ def _asked_for(door: Door, given: Namespace) -> tuple[dict[str, Any], str]:
 
 
 def _of_requests(store: Reading, given: Namespace, since: float, project: Project | None) -> tuple[dict[str, Any], str]:
-    session = find_session(store, given.session).session.name if given.session else None
-    report = cost_report(store, given.by, since=since, project=project, session=session)
+    session = find_session(store, given.session).session.name if given.session else ""
+    report = cost_report(store, given.by, since=since, project=project, sessions=[session] if session else None)
     return as_data(report), _as_text(report) if report.rows else _NOTHING if isinstance(store, Store) else _NOT_SHIPPED
 
 

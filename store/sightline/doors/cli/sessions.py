@@ -5,6 +5,7 @@ import time
 from sightline.audit.cost import Cost, cost_data, costs_by_session, dollars, tree_costs
 from sightline.audit.lineage import Edge, TreeRow, edges_of, tree_rows
 from sightline.audit.project_scope import sessions_in
+from sightline.audit.session_cost import session_cost
 from sightline.base.errors import UsageError
 from sightline.base.refs import format_ref
 from sightline.doors.cli.scope import add_project, project_option
@@ -165,8 +166,7 @@ def _one(door: Door, given: Namespace) -> int:
         print_json({**as_data(facts, edges), "captured": captured, "read_of_others": others})
         return 0
     rows = _rows(facts)
-    if edge := edges.get(facts.session.name):
-        rows += f"  {printable(edge.in_words())}\n"
+    rows += "".join(f"  {printable(one)}\n" for one in session_cost(door.store, facts.session.name).sentences)
     for one in belongings.captured:
         command = named_in(one.buffer, _COMMAND_CHARACTERS)
         readers = f"  read by {', '.join(one.readers)}" if one.readers else ""

@@ -10,6 +10,7 @@ from sightline.audit.conversation import Said, said_in
 from sightline.audit.coverage import percent, told_share
 from sightline.audit.held_lines import HeldTokens, Holdings, Loss, held_tokens, losses_of
 from sightline.audit.report.data import totals_data
+from sightline.audit.session_cost import scope_cost
 from sightline.audit.timeline import BYTES_A_TOKEN, Call, CallFilter, CallTotals, filtered, totals_of
 from sightline.audit.verdict import Scope, Verdict, verdict_of
 from sightline.base.refs import format_ref
@@ -90,6 +91,7 @@ def main(given: Namespace) -> int:
         write_out("".join(row for _, row in rows_at) or "nothing matches\n")
         write_out(_totals(totals, verdict))
         write_out(_held(context.tokens) if context else "")
+        write_out("".join(f"{printable(one)}\n" for one in scope_cost(door.store, scope)))
         return 0
 
 
