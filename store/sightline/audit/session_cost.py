@@ -42,9 +42,10 @@ class SessionCost(NamedTuple):
             more = f", and {self.others:,} more from these" if self.others else ""
             told.append(f"{counted(len(self.below), 'session')} came from it: {names}{more}")
         if self.own is not None or self.tree is not None:
-            own = f"{dollars(self.own)} by itself" if self.own is not None else "no requests of its own are known"
-            tree = f", {dollars(self.tree)} with those below it" if self.tree not in (None, self.own) else ""
-            told.append(f"cost at list price of {self.prices}: {own}{tree if self.tree else ''}")
+            own = dollars(self.own) if self.own is not None else "no requests of its own are known"
+            if self.tree is not None and self.tree != self.own:
+                own += f"{' by itself' * (self.own is not None)}, {dollars(self.tree)} with those below it"
+            told.append(f"cost at list price of {self.prices}: {own}")
         return tuple(told)
 
 

@@ -201,7 +201,26 @@ def test_brief_timeline_and_session_say_what_it_cost_and_from_where_it_came(cli:
         assert "$5.00 by itself, $10.00 with those below it" in told
         told = cli(*words, below).out
         assert f"spawned by {above} (stated)" in told
-        assert "$5.00 by itself\n" in told
+        assert ": $5.00\n" in told
     assert "$10.00 for 2 requests" in cli("brief").out
     assert "$10.00 for 2 requests" in cli("timeline").out
     assert "$10.00" in cli("brief", "--json").data["costs"][0]
+
+
+def test_a_report_draws_days_and_the_dearest_outputs(cli: Cli, tmp_path: Path) -> None:
+    session = Requests().reply("x" * 4000, written=10_000, command="cat '<script>'").reply(read=10_000, written=1100)
+    other = Claude("bbbb")
+    other.minute = 24 * 60 + 5
+    later = _reply(other, 1, "claude-opus-4-5", input_tokens=1000)
+    later["timestamp"] = "2026-01-05T10:00:00.000Z"
+    write_lines(tmp_path / "s" / "5e551011.jsonl", *session.lines)
+    write_lines(tmp_path / "s" / "bbbb.jsonl", later)
+    assert cli("import", str(tmp_path / "s")).code == 0
+    page = cli("report").out
+    assert page.count('<rect class="seen-bar"') == 3  # two days, and one output
+    assert "<script>" not in page
+    assert "1,000 tokens in 1 request" in page
+    assert "**$0.01**" in cli("report", "--format", "md").out
+    data = json.loads(cli("report", "--format", "json").out)["cost"]
+    assert len(data["days"]) == 2
+    assert data["dearest"][0]["asked"] == "cat '<script>'"

@@ -49,6 +49,11 @@ def as_data(report: Report) -> dict[str, Any]:
                 for session, loss in report.losses
             ],
         },
+        "cost": {
+            "sentences": list(report.cost.sentences),
+            "days": [one._asdict() for one in report.cost.days],
+            "dearest": [one._asdict() for one in report.cost.dearest],
+        },
         "findings": [finding._asdict() for finding in report.findings],
         "claims": [
             {

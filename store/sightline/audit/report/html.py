@@ -5,12 +5,13 @@ Every text goes through `_text`, which escapes markup and characters that cannot
 
 import html
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from sightline.audit.evidence.evidence_records import DOUBTED
 from sightline.audit.held_lines import HeldLines
 from sightline.audit.line_spans import Spans
 from sightline.audit.report import phrases as words
+from sightline.audit.report.costs import DayCost, ReportedCost
 from sightline.audit.report.report import Missed, Report, ReportedOutput, Stretch, ToldCall, halves
 from sightline.base.records import Note
 from sightline.log.notes import whereto
@@ -18,6 +19,7 @@ from sightline.shape.summary import counted
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _WHO_LINES = 5
+_PLOT = 120  # height of the plot of days
 _STRIP_UNITS = 1000  # width of a strip for a stream of any length; finer parts cannot be seen
 
 
@@ -39,6 +41,7 @@ def _page(report: Report) -> Iterator[str]:
     yield from _missed_section(report)
     yield from _findings_section(report)
     yield from _claims_section(report)
+    yield from _cost_section(report.cost)
     yield from _notes_section(report.notes)
     yield from _outputs_section(report)
     yield from _calls_section(report)
@@ -127,6 +130,45 @@ def _claims_section(report: Report) -> Iterator[str]:
         words_told = f"“{_text(claim.claim.words)}” <span>{_text(claim.why)}</span>"
         yield f"<li>{_ending(bad, claim.verdict)} {words_told} {refs}</li>"
     yield "</ul></section>"
+
+
+def _cost_section(cost: ReportedCost) -> Iterator[str]:
+    if not cost.sentences:
+        return
+    yield '<section id="cost"><h2>What it cost</h2>'
+    yield from (f"<p>{_text(sentence)}</p>" for sentence in cost.sentences)
+    if cost.days:
+        yield _days(cost.days)
+    if cost.dearest:
+        yield "<h3>The dearest outputs</h3>"
+        yield '<ul class="dearest">'
+        most = cost.dearest[0].dollars
+        for one in cost.dearest:
+            bar = f'<rect class="seen-bar" width="{max(1, round(_STRIP_UNITS * one.dollars / most))}" height="16"/>'
+            yield (
+                f"<li><b>{words.money(one.dollars, one.at_least)}</b> {_ref(one.ref)} {_command(one.asked)} "
+                f"<span>{_text(words.carried(one))}</span>"
+                f'<svg viewBox="0 0 {_STRIP_UNITS} 16" preserveAspectRatio="none" role="img" '
+                f'aria-label="{words.money(one.dollars, one.at_least)}">{bar}</svg></li>'
+            )
+        yield "</ul>"
+    yield "</section>"
+
+
+def _days(days: Sequence[DayCost]) -> str:
+    """Draw a bar for each day, as high as its cost."""
+    most, width = max(one.dollars for one in days) or 1.0, _STRIP_UNITS / len(days)
+    bars = [
+        f'<rect class="seen-bar" x="{at * width + width * 0.1:.1f}" y="{_PLOT - _PLOT * one.dollars / most:.1f}" '
+        f'width="{width * 0.8:.1f}" height="{_PLOT * one.dollars / most:.1f}">'
+        f"<title>{_text(one.day)}: {words.money(one.dollars, one.at_least)}</title></rect>"
+        for at, one in enumerate(days)
+    ]
+    told = f"{days[0].day} to {days[-1].day}, at most {words.money(most, False)} a day"
+    return (
+        f'<figure class="days"><svg viewBox="0 0 {_STRIP_UNITS} {_PLOT}" preserveAspectRatio="none" role="img" '
+        f'aria-label="{_text(told)}">{"".join(bars)}</svg><figcaption>{_text(told)}</figcaption></figure>'
+    )
 
 
 def _notes_section(notes: Iterable[Note]) -> Iterator[str]:

@@ -42,6 +42,12 @@ def _document(report: Report) -> Iterator[str]:
         refs = ", ".join(code_span(ground.ref) for ground in claim.grounds if ground.ref)
         said = f"“{plain_text(claim.claim.words)}”: {plain_text(claim.why)}{f' ({refs})' if refs else ''}"
         yield f"- **{claim.verdict}** {said}"
+    if report.cost.sentences:
+        yield "\n## What it cost\n"
+        yield from (f"{plain_text(sentence)}\n" for sentence in report.cost.sentences)
+    for one in report.cost.dearest:
+        money = f"**{words.money(one.dollars, one.at_least)}**"
+        yield f"- {money} {code_span(one.ref)} {code_span(one.asked)}: {words.carried(one)}"
     if report.notes:
         yield "\n## Notes\n"
     for note in report.notes:

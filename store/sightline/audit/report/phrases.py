@@ -5,6 +5,7 @@ import time
 from sightline.audit.coverage import percent, told_share
 from sightline.audit.held_lines import counts_told
 from sightline.audit.line_spans import Spans, size, written
+from sightline.audit.report.costs import DearOutput
 from sightline.audit.report.report import Report, ReportedOutput, ToldCall
 from sightline.base.records import Buffer
 from sightline.shape.invisible_characters import fit_to_read
@@ -158,3 +159,14 @@ def ranges(spans: Spans) -> str:
     shown = ", ".join(written(spans[:_LISTED]))
     more = f" and {counted(len(spans) - _LISTED, 'more range')}" if len(spans) > _LISTED else ""
     return f"{shown}{more} ({counted(size(spans), 'line')})"
+
+
+def money(dollars: float, at_least: bool) -> str:
+    """Write a number of dollars, with a sign where it is a lower bound."""
+    return f"{'≥ ' * at_least}${dollars:,.2f}"
+
+
+def carried(one: DearOutput) -> str:
+    """Say how large an output was for the model, and how often it went along."""
+    about = "about " * one.estimated
+    return f"{about}{counted(one.tokens, 'token')} in {counted(one.requests, 'request')}"

@@ -23,6 +23,7 @@ from sightline.audit.held_lines import (
 from sightline.audit.kept_sessions import KeptSessions, log_sizes
 from sightline.audit.line_spans import Span, Spans, minus, spans_of
 from sightline.audit.project_scope import buffers_in, calls_in
+from sightline.audit.report.costs import ReportedCost, reported_cost
 from sightline.audit.timeline import BYTES_A_TOKEN, Call, CallTotals, calls_of, captured_by, totals_of
 from sightline.audit.verdict import Scope, Verdict, verdict_of
 from sightline.base.errors import SightlineError
@@ -132,6 +133,7 @@ class Report(NamedTuple):
         claims: what agents claimed, with its verdict; of a session those not supported first.
         losses: what contexts lost, in order, each with the name of its session.
         held: what contexts hold now, as far as anything is told of them.
+        cost: what requests cost, and the dearest outputs.
     """
 
     title: str
@@ -150,6 +152,7 @@ class Report(NamedTuple):
     losses: tuple[tuple[str, Loss], ...] = ()
     claims: tuple[JudgedClaim, ...] = ()
     held: HeldTokens = HeldTokens(0, 0, 0, ())
+    cost: ReportedCost = ReportedCost()
 
 
 def gather(store: Reading, *, session: str | None = None, since: float = 0.0, project: Project | None = None) -> Report:
@@ -193,6 +196,7 @@ def gather(store: Reading, *, session: str | None = None, since: float = 0.0, pr
         losses=tuple(losses),
         claims=tuple(_claims(store, claiming[-MOST_CLAIMING:], since)),
         held=held,
+        cost=reported_cost(store, scope),
     )
 
 
