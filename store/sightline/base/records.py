@@ -19,7 +19,7 @@ class StreamInfo(NamedTuple):
 
     Attributes:
         bytes: number of bytes.
-        lines: number of lines, split at ``\\n``; a last line without one counts.
+        lines: number of lines, split at ``\\n``; a last line without one counts. Pictures and the like have none.
         sha256: its hash, in hex; empty while the capture is running.
         mime: its MIME type; empty if that is not known.
     """
@@ -34,8 +34,18 @@ NO_STREAM = StreamInfo(0, 0)
 
 
 def stream_info(values: Iterable[Any]) -> StreamInfo:
-    """Read a stream's facts from a list, in which a newer version may have more."""
-    return StreamInfo(*list(values)[: len(StreamInfo._fields)])
+    """Read a stream's facts from a list, in which a newer version may have more; media have no lines."""
+    info = StreamInfo(*list(values)[: len(StreamInfo._fields)])
+    return info._replace(lines=0) if is_media(info.mime) else info
+
+
+def is_media(mime: str) -> bool:
+    """Return whether bytes of a type are a picture, sound or the like, which nobody sees line by line."""
+    return mime.startswith(_MEDIA) and not mime.startswith(_DRAWN_BY_TEXT)
+
+
+_MEDIA = ("image/", "audio/", "video/", "font/", "application/pdf", "application/zip", "application/octet-stream")
+_DRAWN_BY_TEXT = "image/svg"
 
 
 class Gap(NamedTuple):
@@ -136,6 +146,9 @@ LONG_ID = 20
 
 READ_LATER = "a later call read the file that it wrote to"
 """In the note of a partial output of which the agent looked at the rest."""
+
+COMPLAINED = "a program complained"
+"""Part of the note of a command with an exit code that may be an answer, which printed an error beside it."""
 
 TOOL_FAILED = "the tool reported an error"
 
@@ -320,7 +333,8 @@ class Buffer(NamedTuple):
             return ""
         from sightline.shell_words.answers import Wrote, answer_of  # 3 ms, which few outputs need
 
-        return answer_of(self.command, Wrote(bool(self.stream("out").bytes), bool(self.stream("err").bytes)))
+        wrote = Wrote(bool(self.stream("out").bytes), bool(self.stream("err").bytes), COMPLAINED in self.note)
+        return answer_of(self.command, wrote)
 
     @property
     def exit_meaning(self) -> str:

@@ -5,7 +5,7 @@ Fields that a newer version has added to a record stay when this one writes it a
 
 from sightline.base.errors import OfNewerVersion
 from sightline.base.private_files import read_file, refuse_link, write_atomically
-from sightline.base.records import Buffer, StreamInfo, gaps_from, with_read_note, written_note
+from sightline.base.records import Buffer, gaps_from, stream_info, with_read_note, written_note
 from sightline.disk.layout import META, Layout
 from sightline.disk.record_check import checked
 from sightline.light.json_text import encoder, loads
@@ -74,7 +74,7 @@ def decode_buffer(data: bytes) -> Buffer:
     fields = _fields_of(data)
     try:
         fields["streams"] = {
-            name: StreamInfo(info["bytes"], info["lines"], info.get("sha256", ""), info.get("mime", ""))
+            name: stream_info((info["bytes"], info["lines"], info.get("sha256", ""), info.get("mime", "")))
             for name, info in fields["streams"].items()
         }
         fields["gaps"] = gaps_from(gaps) if (gaps := fields.get("gaps")) else ()

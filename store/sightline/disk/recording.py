@@ -6,7 +6,17 @@ import time
 
 from sightline.base.errors import StoreFailed
 from sightline.base.private_files import FOLDER_MODE, open_private, remove_folder
-from sightline.base.records import DROPPED, Buffer, Gap, StreamInfo, joined_notes, plain_codes, storable, written_seals
+from sightline.base.records import (
+    DROPPED,
+    Buffer,
+    Gap,
+    StreamInfo,
+    joined_notes,
+    plain_codes,
+    storable,
+    stream_info,
+    written_seals,
+)
 from sightline.base.refs import HEX_DIGITS, MANY_BUFFERS, MANY_HEX_DIGITS
 from sightline.disk.buffer_writer import BufferWriter
 from sightline.disk.errors import is_busy, store_failed
@@ -323,7 +333,7 @@ def sealed_record(
         **plain_codes(exit_code=buffer.exit_code, signal=buffer.signal),
         note=joined_notes(note, f"redacted: {redacted:,}" if redacted else ""),
         streams={
-            name: info._replace(mime=mimes.get(name, info.mime), lines=lines.get(name, info.lines))
+            name: stream_info((info.bytes, lines.get(name, info.lines), info.sha256, mimes.get(name, info.mime)))
             for name, info in streams.items()
         },
     )

@@ -36,7 +36,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from sightline.base.records import READ_LATER, Gap, joined_notes
+from sightline.base.records import READ_LATER, TOOL_FAILED, Gap, joined_notes
 from sightline.harnesses.claude_code import HARNESS, code_in, notices_in, output_file, text_read, use_of_notice
 from sightline.harnesses.claude_code_usage import UsageReader
 from sightline.harnesses.tool_call import (
@@ -101,6 +101,15 @@ _HOLDS = frozenset(("message", "content", "data", "attachment", "toolUseResult",
 _SHELLS = ("Bash", "PowerShell")
 _EXIT = re.compile(r"(?:Error: )?Exit code (\d{1,10})(?:\n|\Z)")
 _TIMED_OUT = re.compile(r"(?:Error: )?Command timed out")
+_CODELESS = re.compile(r"1\.|2\.0\.")
+"""Versions some of which show what a failed command printed without its exit code."""
+
+_NEVER_RAN = re.compile(
+    r"(?:Error: )?(?:<tool_use_error>|\[Request|The user |User |Permission to |Claude requested|This (?:Bash )?command "
+    r"|Command contains|Blocked|InputValidationError|No such tool|[^\n]{1,60} is temporarily unavailable)"
+)
+"""How messages begin with which the harness, or a person, has refused a command."""
+
 _CUT_INSIDE = re.compile(r"\n\n\.\.\. \[(\d{1,12}) characters truncated\] \.\.\.\n\n")
 _CUT_END = re.compile(r"\n\n\.\.\. \[(\d{1,12}) lines truncated\] \.\.\.(?:\nShell cwd was reset to [^\n]*)?\n?\Z")
 _LEAST_HALF = 1_000  # characters; each half of a cut failure was seen to have 5,000
@@ -643,7 +652,9 @@ class Parser:
             return self._told(told, failed, session)
         ended = _EXIT.match(shown)
         if failed and not ended and not _TIMED_OUT.match(shown):
-            return None
+            if not _CODELESS.match(self._version) or _NEVER_RAN.match(shown):
+                return None
+            return _Result("cmd", "", text_part(shown), None, "", joined_notes("merged", TOOL_FAILED))
         code = int(ended[1]) if ended else None if failed else 0
         if shown.startswith(_PERSISTED):
             if saved := self._saved(shown, session):

@@ -91,7 +91,10 @@ _EXIT = re.compile(r"(?m)^(?:Process exited with code|Exit code:) (-?\d{1,10})$"
 _INNER_HEAD = re.compile(r"Exit code: (-?\d{1,10})\nWall time: [^\n]*\nOutput:\n")  # apply_patch, run as a command
 _RUNNING = re.compile(r"(?m)^Process running with session ID (\d+)$")
 _IN_SANDBOX = re.compile(r"failed in sandbox \w+ with execution error: [^\n]*?exit code: (-?\d{1,10}), stdout: ")
-_REFUSED = re.compile(r"failed in sandbox\b:?|error: |execution error: |apply_patch verification failed")
+_REFUSED = re.compile(
+    r"(?:Total output lines: \d{1,10}\s{1,9})?failed in sandbox\b:?|error: |execution error: "
+    r"|apply_patch verification failed"
+)
 """What Codex says in the place of a result, of a command that failed without an exit code being told."""
 
 _BODY = re.compile(r"(?m)^Output:\n")

@@ -47,10 +47,25 @@ _COMMAND_CHARACTERS = 20_000  # a longer one is a text that a command only write
 
 
 class Wrote(NamedTuple):
-    """Whether a command wrote anything to its output, and to its error output."""
+    """Whether a command wrote anything to its output, and to its error output, and whether a program complained."""
 
     out: bool = False
     err: bool = False
+    complaint: bool = False
+
+
+_COMPLAINS = re.compile(
+    rb"(?m)^(?:\x1b\[[\d;]{0,20}m){0,3}(?:fatal|error|curl: \(\d{1,3}\)|ssh|rg|[ef]?grep|ag|ls|cat|git|gh|jq"
+    rb"|[A-Z]\w{1,20}-[A-Z]\w{1,30}): \S"
+)
+"""How a program says that it could not do what it was told."""
+
+EXAMINED_BYTES = 4096
+
+
+def complains(head: bytes) -> bool:
+    """Return whether what a command wrote first, as far as EXAMINED_BYTES, has a program's complaint."""
+    return bool(_COMPLAINS.search(head))
 
 
 @lru_cache(maxsize=512)
@@ -98,6 +113,8 @@ def _of_list(command: str, pipelines: tuple[Pipeline, ...], wrote: Wrote, depth:
         return ""
     moved = any(_program(one) in _ASIDE for one in others)
     silent = answer != DIFFERENT and not at and not any(_program(one) in _PRINTING for one in others)
+    if silent and wrote.complaint:
+        return ""
     complained = wrote.err or (silent and wrote.out)
     return "" if (moved or _is_silent_download(pipelines[-1])) and complained else answer
 

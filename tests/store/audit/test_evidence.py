@@ -915,3 +915,136 @@ def test_a_shell_that_only_reads_a_script_may_have_run_no_check() -> None:
     tested: list[Step] = [Read("open.sh"), Ran("scripts/test.sh", "Pass: 3 Fail: 0\n"), Edited("open.sh")]
     assert alarms(*tested, Ran("bash -n open.sh")) == ["stale-check"]
     assert alarms(*tested, Ran("bash open.sh", "fine\n")) == []
+
+
+def patched(kind: str, lines: str, file: str = "src/new.py") -> str:
+    return f"apply_patch <<'E'\n*** Begin Patch\n*** {kind} File: {file}\n{lines}\n*** End Patch\nE"
+
+
+IN_QUOTES = (
+    "apply_patch '*** Begin Patch\n*** Update File: src/new.py\n@@\n-b = '\"'\"'a'\"'\"'\n+b = 1\n*** End Patch'"
+)
+
+
+@pytest.mark.parametrize(
+    ("patch", "before", "found"),
+    [
+        (patched("Add", "+a = 1"), "", []),
+        (patched("Update", "@@\n-alpha = 1\n+a = 1"), "", ["unread-edit"]),
+        (IN_QUOTES, "b = 'a'\n", []),
+    ],
+    ids=["a new file", "an unread one", "quotes of the shell"],
+)
+def test_a_patch_is_an_unread_edit_where_its_old_lines_were_never_shown(
+    patch: str, before: str, found: list[str]
+) -> None:
+    assert alarms(Ran("cat src/new.py" if before else "ls", before), Ran(patch, "Success.\n")) == found
+
+
+def test_lines_that_an_agent_wrote_itself_are_known_under_another_name() -> None:
+    wrote = Ran(patched("Add", "+alpha = 1"), "Success.\n")
+    changed = Ran(patched("Update", "@@\n-alpha = 1\n+a = 1", "lib/new.py"), "Success.\n")
+    assert alarms(wrote, Ran("mv src lib"), changed) == []
+
+
+@pytest.mark.parametrize(
+    ("steps", "found"),
+    [
+        ([Edited("_bmad-output/artifacts/sprint-status.yaml")], []),
+        ([Edited("docs/mkdocs.yml")], []),
+        ([Edited("config/settings.yaml")], ["stale-check"]),
+        ([Wrote("look.py", "a = 1\n"), Ran("python look.py"), Ran("rm -f look.py")], []),
+        ([Ran("rm -f cart.py")], ["stale-check"]),
+        ([Ran("mv todo/one.md done/")], []),
+    ],
+    ids=["a status sheet", "a site's list", "settings", "a scratch file", "a source", "a moved note"],
+)
+def test_what_no_check_reads_makes_none_stale(steps: list[Step], found: list[str]) -> None:
+    assert alarms(*STARTS, Ran("pytest", PASSED), *steps) == found
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [Ran("git stash && pytest; git stash pop", FAILED)],
+        [Ran("git stash", ""), Ran("pytest | tail -1", TAIL_FAILED), Ran("git stash pop", "")],
+    ],
+    ids=["one line", "several calls"],
+)
+def test_a_check_of_the_state_before_the_changes_is_no_alarm(steps: list[Step]) -> None:
+    assert alarms(*STARTS, Ran("pytest", PASSED), *steps) == []
+
+
+def test_a_run_of_more_makes_a_failed_part_good() -> None:
+    part, whole = Ran("go test ./cart/ -run TestSum", "FAIL\tshop/cart\t0.1s\nFAIL\n", 1), "ok  \tshop/cart\t0.2s\n"
+    for command in ("go test ./cart/", "go test ./cart/...", "go test ./..."):
+        assert verdicts(*STARTS, part, Ran(command, whole), Said("All tests pass.")) == ["supported"], command
+    assert verdicts(*STARTS, part, Ran("go test ./till/", whole), Said("All tests pass.")) != ["supported"]
+
+
+def test_a_bundler_makes_no_failed_type_check_good() -> None:
+    failed = Ran("npx tsc --noEmit 2>&1 | head -5", "cart.ts(1,2): error TS2322: no\n")
+    assert alarms(failed, Ran("npx vite build", "✓ built in 1.52s\n")) == ["masked-exit"]
+    assert alarms(failed, Ran("npx tsc --noEmit", "")) == []
+
+
+@pytest.mark.parametrize(
+    ("output", "verdict"),
+    [
+        ("", "supported"),
+        ("?   \tshop/cart\t[no test files]\n", "supported"),
+        ("FAIL\tshop/cart\t0.1s\n", "contradicted"),
+    ],
+)
+def test_a_filter_that_only_leaves_out_what_went_well_hides_no_failure(output: str, verdict: str) -> None:
+    assert verdicts(*STARTS, Ran("go test ./... 2>&1 | grep -v '^ok'", output), Said("All tests pass.")) == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "outcome"),
+    [
+        ("npm test 2>&1 | grep -E '^# (pass|fail)'", "# pass 101\n# fail 0\n", "passed"),
+        ("npm test 2>&1 | grep -E '^# (pass|fail)'", "# pass 100\n# fail 1\n", "failed"),
+        ("npm run build 2>&1 | tail -9", "12:34:06 [ERROR] An unhandled error occurred\n  Stack trace:\n", "failed"),
+        ("npm run build 2>&1 | tail -9", "Error: a hint only\n✓ built in 1.52s\n", "not known"),
+        ("python test_cart.py 2>&1 | tail -3", '  File "test_cart.py", line 1\nKeyError: 1\n', "failed"),
+    ],
+)
+def test_what_is_left_behind_a_filter_states_how_a_check_ended(command: str, output: str, outcome: str) -> None:
+    assert [one.outcome for one in evidence(Ran(command, output)).checks] == [outcome]
+
+
+@pytest.mark.parametrize(
+    ("claim", "passed", "verdict"),
+    [
+        ("3 tests pass but 2 warnings cause exit code 1.", 3, "supported"),
+        ("Tests 1-9 passed, including the last.", 3, "not known"),
+        ("`pytest` shows no new failures from my changes.", 3, "not known"),
+        ("All tests pass.", 3, "contradicted"),
+    ],
+)
+def test_a_claim_that_admits_a_failure_is_not_contradicted_by_it(claim: str, passed: int, verdict: str) -> None:
+    failed = Ran("pytest", f"FAILED test_cart.py::test_sum\n1 failed, {passed} passed in 0.10s\n", 1)
+    assert verdicts(*STARTS, failed, Said(claim)) == [verdict]
+
+
+def test_a_diff_that_is_called_clean_need_not_be_empty() -> None:
+    assert verdicts(Ran("git diff", "diff --git a/a b/a\n+a\n"), Said("The diff is clean.")) == []
+
+
+def test_a_number_that_another_command_stated_is_no_lack_of_evidence() -> None:
+    assert verdicts(*STARTS, Ran("./doctor", "✓ 64 passed  ⚠ 8 warnings\n"), Said("64 passed, 0 failures")) == [
+        "not known"
+    ]
+
+
+def test_two_checks_in_one_sentence_are_two_claims() -> None:
+    steps = [*STARTS, Ran("npm run build", ""), Edited("cart.ts"), Ran("npm run lint", "")]
+    found = evidence(*steps, Said("Lint clean and build green."))
+    assert sorted(one.verdict for one in found.claims) == ["stale", "supported"]
+
+
+def test_what_an_agent_says_before_its_first_calls_may_rest_on_another_log() -> None:
+    before: list[Step] = [Said("I look into it."), Said("All tests pass, and the build is clean.")]
+    assert set(verdicts(*before, Ran("ls", ""))) == {"not known"}
+    assert alarms(*before, Ran("sed -i s/a/b/ cart.py")) == []

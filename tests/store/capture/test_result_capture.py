@@ -45,7 +45,7 @@ def test_blocks_are_streams_and_json_is_read_as_lines_of_its_pretty_form(store: 
     assert (buffer.kind, buffer.state, buffer.exit_code) == ("tool", "sealed", None)
     assert [raw(store, buffer, f"part.{n}") for n in range(3)] == [data, b"text\n", b"\x89PNG"]
     assert text(store, buffer).decode() == '{\n  "a": [\n    1,\n    2\n  ],\n  "b": "é"\n}\n'
-    assert [info.lines for info in buffer.streams.values()] == [7, 1, 1]
+    assert [info.lines for info in buffer.streams.values()] == [7, 1, 0]
     assert buffer.stream("part.2").mime == "image/png"
     assert text(store, buffer, "part.1") == b"text\n"
     assert store.resolve(buffer.ref).stream == "part.0"

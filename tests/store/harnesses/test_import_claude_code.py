@@ -36,6 +36,17 @@ def test_an_image_is_kept_as_its_bytes(store: Store, imported: Import, tmp_path:
     assert [text for _, text in views(store)] == ["[image/png, 8 bytes]"]
 
 
+def test_a_picture_that_an_agent_was_shown_is_no_unread_output(store: Store, imported: Import, tmp_path: Path) -> None:
+    claude = Claude()
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PIXEL}}
+    use = claude.use(1, name="Read", input={"file_path": "/home/user/pixel.png"})
+    told = {"type": "image", "file": {"base64": PIXEL, "type": "image/png"}}
+    imported(write_lines(tmp_path / "s.jsonl", use, claude.result(1, [image], told)))
+    found = verdict_of(store)
+    assert (found.captured, found.lines, found.unopened) == (1, 0, 0)
+    assert [view.truncated for view, _ in views(store)] == [False]
+
+
 def test_a_large_mcp_result_is_read_from_where_it_was_kept(store: Store, imported: Import, tmp_path: Path) -> None:
     claude = Claude()
     kept = tmp_path / "5e551011/tool-results/mcp-weather-all-1-a.txt"
@@ -85,6 +96,36 @@ def test_a_command_that_failed_is_told_from_one_that_never_ran(
     (buffer,) = buffers(store)
     assert (buffer.kind, buffer.exit_code) == (kind, exit_code)
     assert buffer.failed == (bool(exit_code) or said.startswith("Command timed out"))
+
+
+@pytest.mark.parametrize(
+    ("version", "said", "kind"),
+    [
+        ("1.0.110", "npm error missing script: build", "cmd"),
+        ("2.0.11", "(eval):cd:1: no such file or directory: apps", "cmd"),
+        ("2.0.11", "Permission to use Bash has been denied.", "tool"),
+        ("2.1.329", "a message of its own", "tool"),
+    ],
+)
+def test_versions_that_state_no_exit_code_ran_the_command_that_failed(
+    store: Store, imported: Import, tmp_path: Path, version: str, said: str, kind: str
+) -> None:
+    claude = Claude(version=version)
+    result = claude.result(1, said, f"Error: {said}", error=True)
+    imported(write_lines(tmp_path / "s.jsonl", claude.use(1, "npm run build"), result))
+    (buffer,) = buffers(store)
+    assert (buffer.kind, buffer.exit_code, verdict_of(store).failed) == (kind, None, int(kind == "cmd"))
+
+
+@pytest.mark.parametrize(("out", "failed"), [("fatal: no such remote", 1), ("Now using node v22", 0)])
+def test_a_search_behind_a_program_that_complained_has_failed(
+    store: Store, imported: Import, tmp_path: Path, out: str, failed: int
+) -> None:
+    claude = Claude()
+    said = f"Exit code 1\n{out}"
+    result = claude.result(1, said, f"Error: {said}", error=True)
+    imported(write_lines(tmp_path / "s.jsonl", claude.use(1, "git ls-remote origin | rg x"), result))
+    assert verdict_of(store).failed == failed
 
 
 def test_a_code_that_only_tells_is_no_success(store: Store, imported: Import, tmp_path: Path) -> None:

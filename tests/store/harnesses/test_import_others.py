@@ -254,6 +254,7 @@ def test_an_older_rollout_of_codex(store: Store, imported: Import, tmp_path: Pat
             2,
         ),
         ("failed in sandbox: sandbox error: command was killed by a signal", None),
+        ("Total output lines: 346\n\nfailed in sandbox: /bin/ps: not permitted\n FAIL  cart.test.ts", None),
         ("error: Failed to find expected lines in /repo/a.py:\nx = 1", None),
     ],
 )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sightline.shell_words.answers import Wrote, answer_of
+from sightline.shell_words.answers import Wrote, answer_of, complains
 from sightline.shell_words.exit_codes import meaning_of
 
 
@@ -87,6 +87,27 @@ def test_a_cd_that_complained_has_failed() -> None:
     assert answer_of("cd sub && grep x file", Wrote(err=True)) == ""
     assert answer_of("cd sub && grep x file", Wrote(out=True)) == ""
     assert answer_of("cd sub && diff a b", Wrote(out=True)) == "different"
+
+
+@pytest.mark.parametrize("line", ["rg x *.cs", "git ls-remote origin | rg x", "ls missing | grep x", "cd sub && rg x"])
+def test_a_search_whose_programs_complained_has_failed(line: str) -> None:
+    assert answer_of(line, Wrote(out=True)) == ("" if line.startswith("cd") else "no match")
+    assert answer_of(line, Wrote(out=True, complaint=True)) == ""
+    assert answer_of(f"echo before; {line}", Wrote(out=True, complaint=True)) == "no match"
+
+
+@pytest.mark.parametrize(
+    ("printed", "is_complaint"),
+    [
+        (b"rg: src\\*.cs: IO error (os error 123)\n", True),
+        (b"Now using node v22\nssh: Could not resolve hostname\nfatal: Could not read\n", True),
+        (b"\x1b[31;1mSelect-String: \x1b[0mParameter cannot be processed\n", True),
+        (b"Now using node v22.20.0 (npm v10.9.3)\n", False),
+        (b"src/a.py: error: none here\n", False),
+    ],
+)
+def test_a_complaint_begins_with_the_name_of_its_program(printed: bytes, is_complaint: bool) -> None:
+    assert complains(printed) == is_complaint
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from itertools import starmap
 
 from sightline.agents.past_sessions.past_call import KeptCall, keep_call
 from sightline.base.errors import StoreFailed
-from sightline.base.records import Buffer, Gap, Session, StreamInfo
+from sightline.base.records import Buffer, Gap, Session, stream_info
 from sightline.harnesses.tool_call import ToolCall
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any
@@ -184,7 +184,7 @@ def _unpacked(packed: tuple[Any, ...], session: Session) -> KeptCall:
         Buffer._make(
             (
                 *fields,
-                {name: StreamInfo(*info) for name, *info in streams},
+                {name: stream_info(info) for name, *info in streams},
                 partial,
                 tuple(starmap(Gap, gaps)),
                 project,

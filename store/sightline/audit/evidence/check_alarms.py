@@ -106,7 +106,7 @@ def _unmasked(trail: Trail) -> list[Check]:
 
 def _is_our_lack(check: Check) -> bool:
     """Return whether the end of a check is not known although its agent may have seen it."""
-    return check.outcome == UNKNOWN and not hides_lines(check.call, check.filters)
+    return check.outcome == UNKNOWN and not hides_lines(check.call, check.filters, check.kind)
 
 
 def _the(what: str) -> str:

@@ -10,13 +10,14 @@ from sightline.base.errors import SightlineError
 from sightline.base.records import Buffer
 from sightline.light.json_text import dumps, loads
 from sightline.light.named_tuple import NamedTuple
+from sightline.light.typing_names import Any
 from sightline.shape.clean import clean_line
 from sightline.shape.failure.examination import Examination
 from sightline.shape.source import Source
 from sightline.store import Reading, Target
 
 EXAMINED_BYTES = 4 << 20  # counts in a larger output are not read
-_COUNTS = "counts/9"
+_COUNTS = "counts/10"
 RAN_TESTS = "tests of a script"  # whose command names no check
 
 _MISUSED_BYTES = 2048
@@ -25,8 +26,19 @@ _MISUSED_BYTES = 2048
 @cache
 def _bad_ends(kind: str, *, alone: bool) -> tuple[re.Pattern[str], ...]:
     """Return what a check of a kind says where it failed; not alone in its line, only what no other check says."""
-    rules = [one for one in check_table()["ended_badly"] if alone or one.get("unmistakable")]
-    return tuple(re.compile(one["line"]) for one in rules if kind in one.get("kinds", (kind,)))
+    rules = [one for one in _rules_of_bad_ends(kind) if not one.get("weak") and (alone or one.get("unmistakable"))]
+    return tuple(re.compile(one["line"]) for one in rules)
+
+
+@cache
+def _weak_ends(kind: str, *, last: bool) -> tuple[re.Pattern[str], ...]:
+    """Return what a check of a kind says where it failed, and may say where it did not."""
+    rules = [one for one in _rules_of_bad_ends(kind) if one.get("weak") and bool(one.get("last")) == last]
+    return tuple(re.compile(one["line"]) for one in rules)
+
+
+def _rules_of_bad_ends(kind: str) -> list[dict[str, Any]]:
+    return [one for one in check_table()["ended_badly"] if kind in one.get("kinds", (kind,))]
 
 
 class CheckCounts(NamedTuple):
@@ -113,13 +125,44 @@ def counts_in(
     if told and (bad or not hides or any(tally.numbers.keys() - tally.counted for tally in told)):
         stated = [tally.numbers["passed"] for tally in of_tests if "passed" not in tally.counted]
         return [bad, sum(sum(tally.numbers.values()) for tally in told), sum(stated) if stated else -1]
+    if kind == TEST and not told and (parts := _of_parts(lines)):
+        return parts
     if any(pattern.fullmatch(line) for line in lines for pattern in _bad_ends(kind, alone=not among)):
+        return [1, 1]
+    ended_well = any(pattern.fullmatch(line) for line in lines for pattern in _good_ends(kind))
+    if not (ended_well or among) and _ends_weakly(ends, kind):
         return [1, 1]
     if any(_FAILS.search(line) for end in ends for line in end):
         return None
     if kind == TEST and not hides and any(_GO_ENDED_WELL.fullmatch(line) for line in lines):
         return [0, 1]
-    return [0, 1] if any(pattern.fullmatch(line) for line in lines for pattern in _good_ends(kind)) else None
+    return [0, 1] if ended_well else None
+
+
+def _ends_weakly(ends: list[list[str]], kind: str) -> bool:
+    lines = [(line, at == len(end) - 1) for end in ends for at, line in enumerate(end)]
+    return any(
+        pattern.fullmatch(line)
+        for line, is_last in lines
+        for last in (False, True)[: 1 + is_last]
+        for pattern in _weak_ends(kind, last=last)
+    )
+
+
+def _of_parts(lines: list[str]) -> list[int] | None:
+    """Return what a runner counts in a line for each number, if both are there."""
+    found: dict[str, int] = {}
+    for pattern in _part_counts():
+        for match in filter(None, map(pattern.fullmatch, lines)):
+            found |= {name: int(value) for name, value in match.groupdict().items() if value}
+    if len(found) < 2 or not any(found.values()):
+        return None
+    return [found["failed"], found["passed"] + found["failed"], found["passed"]]
+
+
+@cache
+def _part_counts() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(one["line"]) for one in check_table()["part_counts"])
 
 
 def _of_script(streams: tuple[Source, Source]) -> list[int] | None:
@@ -137,18 +180,31 @@ def _script_counts() -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(one["line"], re.IGNORECASE) for one in check_table()["script_counts"])
 
 
-def hides_lines(call: Call, filters: tuple[str, ...]) -> bool:
-    """Return whether filters may have hidden a line that tells of a failure."""
+def hides_lines(call: Call, filters: tuple[str, ...], kind: str) -> bool:
+    """Return whether filters may have hidden a line that tells of a failure of a check of a kind."""
     command, left = command_of(call), set(filters) - PASSING_ON
     if left and left <= _SEARCHING:
         searches = _SEARCHES.split(command)[1:]
-        left = set() if all("FAIL" in one and not _INVERTS.search(one) for one in searches) else left
+        kept = all(_leaves_out(one) if _INVERTS.search(one) else "FAIL" in one for one in searches)
+        left = set() if kept and (kind == TEST or not leaves_out(call, filters)) else left
     if "head" in filters:
         most = min((int(one or _HEAD_LINES) for one in _HEAD.findall(command)), default=0)
         return bool(left) or call.buffer is None or call.buffer.lines >= most
     return bool(left)
 
 
+def leaves_out(call: Call, filters: tuple[str, ...]) -> bool:
+    """Return whether filters only leave out lines, none of which tells that a test failed: ``| grep -v '^ok'``."""
+    searches = _SEARCHES.split(command_of(call))[1:] if _SEARCHING.intersection(filters) else []
+    return bool(searches) and set(filters) - PASSING_ON <= _SEARCHING and all(map(_leaves_out, searches))
+
+
+def _leaves_out(search: str) -> bool:
+    search = search.partition("|&")[0].partition(" | ")[0]
+    return bool(_INVERTS.search(search)) and not _OF_FAILURES.search(search)
+
+
+_OF_FAILURES = re.compile(r"(?i)fail|error|panic|not ok|[✗✘×❌]|['\"]\.\*?['\"]|--- ")
 _SEARCHING = frozenset(("grep", "egrep"))
 _SEARCHES = re.compile(r"\|&?\s*(?=e?grep\b)")
 _INVERTS = re.compile(r"\s-\w*v|--invert")

@@ -203,11 +203,20 @@ def covers_operands(later: tuple[str, ...], earlier: tuple[str, ...]) -> bool:
 
     The same words do; so does a pattern of names in which each name of the earlier pattern is found.
     """
-    rest = [one for one in earlier if one not in later]
-    narrowing = [one for one in later if one not in earlier]
-    if not rest:
-        return bool(earlier) and not any(one[:1] == "-" for one in narrowing)
-    return len(rest) == 1 and len(narrowing) == 1 and _pattern_covers(narrowing[0], rest[0])
+    options = [[one for one in words if one[:1] == "-"] for words in (later, earlier)]
+    places = [[one for one in words if one[:1] != "-"] for words in (later, earlier)]
+    narrowing = [one for one in options[0] if one not in options[1]]
+    if not all(any(_pattern_covers(one, other) for other in options[1]) for one in narrowing):
+        return False
+    return not places[0] or (
+        bool(places[1]) and all(any(_lies_in(one, other) for other in places[0]) for one in places[1])
+    )
+
+
+def _lies_in(place: str, other: str) -> bool:
+    """Return whether a file, folder or test is, or is a part of, another: ``./a/b`` of ``./a/...``."""
+    place, other = place.removeprefix("./").rstrip("/"), other.removeprefix("./").removesuffix("/...").rstrip("/")
+    return place == other or place.startswith((f"{other}/", f"{other}::"))
 
 
 def _pattern_covers(later: str, earlier: str) -> bool:

@@ -20,16 +20,35 @@ def places_of(programs: Sequence[WritingProgram], where: str, cwd: str) -> Itera
     moved = ""
     for program in programs:
         if program.name == "cd" and len(program.words) == 2 and not _NO_PLACE.search(program.words[1]):
-            moved = os.path.join(moved or cwd, os.path.expanduser(program.words[1]))
-        folder, option = moved or where, _folder_option(program.words)
+            moved = _joined(moved or cwd, of_windows(os.path.expanduser(program.words[1]), cwd or where))
+        moved = of_windows(moved, cwd or where)
+        folder, option = moved or of_windows(where, where), _folder_option(program.words)
         if option:
             named = os.path.dirname(option) if option.endswith(".toml") else option
-            folder = os.path.join(moved or cwd, named)
+            folder = _joined(moved or cwd, named)
         if moved or option:
             folder = os.path.normpath(folder)
             while _OF_ALL.match(os.path.basename(folder)):
                 folder = os.path.dirname(folder)
         yield RanIn(folder, option)
+
+
+def of_windows(path: str, folder: str) -> str:
+    """Return a path in one spelling, ``D:/x``, if its session ran on Windows, where Git's shell writes ``/d/x``.
+
+    Args:
+        path: the path.
+        folder: a folder of the session.
+    """
+    if not _DRIVE.match(folder) and not _DRIVE.match(path):
+        return path
+    if found := _OF_SHELL.match(path):
+        path = f"{found[1]}:/{path[found.end() :]}"
+    return (path[:1].upper() + path[1:] if path[1:2] == ":" else path).replace("\\", "/")
+
+
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_OF_SHELL = re.compile(r"/([A-Za-z])(?:/|$)")
 
 
 def _folder_option(words: Sequence[str]) -> str:
@@ -38,6 +57,10 @@ def _folder_option(words: Sequence[str]) -> str:
         if name in _FOLDER_OPTIONS and not _NO_PLACE.search(value or following):
             return value or following
     return ""
+
+
+def _joined(folder: str, path: str) -> str:
+    return path if path[1:2] == ":" else os.path.join(folder, path)
 
 
 _FOLDER_OPTIONS = ("--package-path", "--manifest-path", "--directory", "--working-directory", "--chdir")

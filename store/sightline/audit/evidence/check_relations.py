@@ -49,9 +49,14 @@ _COVERED_BY = {TEST: (), BUILD: (BUILD, TYPES, TEST), TYPES: (TYPES, BUILD, TEST
 
 def covers(later: Check, check: Check) -> bool:
     """Return whether a check that ended well has looked at what an older one of the same place looked at."""
-    if check.outcome == FAILED and (check.kind == LINT or (check.kind == TYPES and later.kind == TEST)):
+    if check.outcome == FAILED and (check.kind == LINT or (check.kind == TYPES and not _looks_at_types(later, check))):
         return False
     return later.kind in _COVERED_BY[check.kind] and are_nested(later.folder, check.folder)
+
+
+def _looks_at_types(later: Check, check: Check) -> bool:
+    """Return whether a later check surely looked at the types that one found wrong; what only bundles does not."""
+    return later.kind == TYPES or (later.kind == BUILD and later.phrase.split()[0] == check.phrase.split()[0])
 
 
 def tells_anew(later: Check, check: Check) -> bool:

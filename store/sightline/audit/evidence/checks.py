@@ -22,6 +22,7 @@ from sightline.audit.evidence.check_counts import (
     failed_tasks,
     first_and_last_lines,
     hides_lines,
+    leaves_out,
 )
 from sightline.audit.evidence.check_names import (
     TEST,
@@ -36,7 +37,7 @@ from sightline.audit.evidence.check_places import places_of
 from sightline.audit.evidence.list_ends import ASIDE, pipefail_in, printed_ends, prints_ends
 from sightline.audit.timeline import Call
 from sightline.base.errors import SightlineError
-from sightline.base.records import Buffer, View
+from sightline.base.records import TOOL_FAILED, Buffer, View
 from sightline.base.refs import format_ref
 from sightline.light.json_text import dumps, loads
 from sightline.light.named_tuple import NamedTuple
@@ -120,6 +121,37 @@ _DOCUMENT = re.compile(r"<<-?\s{0,9}['\"]?(\w+)['\"]?")
 _PATCHES = re.compile(r"\s*apply_patch\b")
 
 
+def checks_in(store: Reading, calls: Sequence[Call], folder: str) -> list[Check]:
+    """Return the checks of calls, but for those that looked at an older state, between ``git stash`` and its pop."""
+    found, begun, at_stash = list[Check](), 0, -1
+    for at, call in enumerate(calls):
+        stashes = [one for program in _programs(command_of(call)) or () if (one := _of_stash(program))]
+        if at_stash >= 0 and stashes and stashes[0] < 0:
+            del found[begun if at - at_stash <= _STASHED_CALLS else len(found) :]
+            at_stash = -1
+        if stashes and stashes[-1] > 0:
+            begun, at_stash = len(found), at
+        found += checks_of(store, call, folder)
+    return found
+
+
+_STASHED_CALLS = 12  # within which a stash comes back that was made only to try the older state
+
+
+def _of_stash(program: WritingProgram) -> int:
+    """Return 1 for a program that stashes changes, -1 for one that brings them back, 0 for any other."""
+    if program.name != "git" or program.plain[:1] != ("stash",):
+        return 0
+    action = program.plain[1:2] or ("push",)
+    return 1 if action[0] in ("push", "save") else -1 if action[0] in ("pop", "apply") else 0
+
+
+def _stashed(programs: Sequence[WritingProgram]) -> Collection[int]:
+    """Return the ids of the programs of a line that ran between ``git stash`` and its pop."""
+    made = {_of_stash(one): at for at, one in enumerate(programs)}
+    return {id(one) for one in programs[made.get(1, len(programs)) : made.get(-1, 0)]}
+
+
 def checks_of(store: Reading, call: Call, folder: str) -> list[Check]:
     """Return the checks that a call ran and that have ended.
 
@@ -147,7 +179,10 @@ def checks_of(store: Reading, call: Call, folder: str) -> list[Check]:
     places = dict(zip(map(id, programs), places_of(programs, where, buffer.cwd if buffer else folder), strict=True))
     piped, made = pipefail_in(command), dict[int, Check]()
     printed, failed = _printed_ends(store, call), failed_tasks(store, buffer) if len(named) > 1 else frozenset[str]()
+    before_stash = _stashed(acting)
     for at, (program, check) in enumerate(named):
+        if id(program) in before_stash:
+            continue
         ends = program.ends or (piped and bool(program.filters) and len(acting) == 1)
         may_lack = code != 0 and any(one.ends for one in acting[: acting.index(program)])
         alone = len(named) == 1 and not may_lack
@@ -162,7 +197,7 @@ def checks_of(store: Reading, call: Call, folder: str) -> list[Check]:
             printed=printed.get(program.part),
         )
         outcome, known_by = _outcome(store, call, program, check, place)
-        if _checked_nothing(store, call, check, place, outcome):
+        if _checked_nothing(store, call, check, place, outcome, program.filters):
             continue
         if outcome == UNKNOWN and failed & {check.phrase.rpartition(" ")[2], *_full_tasks(check)}:
             outcome, known_by = FAILED, BY_OUTPUT
@@ -267,7 +302,7 @@ def _by_output_alone(
     if ran is None or buffer is None or not buffer.has_end:
         return
     filters, phrase = () if call.unfiltered else ran.filters, " ".join((ran.name, *ran.plain[:1]))
-    hides = buffer.is_partial or (buffer is call.buffer and hides_lines(call, filters))
+    hides = buffer.is_partial or (buffer is call.buffer and hides_lines(call, filters, TEST))
     counts = counted(store, buffer, RAN_TESTS, hides=hides)
     for one in echoed if ran.ends and exit_code_of(call) == 0 else ():
         if one.kind != TEST or counts is None:
@@ -387,13 +422,15 @@ def _outcome(store: Reading, call: Call, program: WritingProgram, check: NamedCh
             return PASSED, BY_CODE
         if place.only and code not in ENDED_BY_OTHERS:
             return FAILED, BY_CODE
+    elif place.ends and place.only and buffer and TOOL_FAILED in buffer.note and buffer.lines > 1:
+        return FAILED, BY_CODE
     elif unfiltered and unfiltered.exit_code is not None and place.last and place.is_end:
         return (FAILED if unfiltered.exit_code else PASSED), BY_CODE
     if buffer and not buffer.has_end and not unfiltered:
         return UNKNOWN, BY_NOTHING
     for written in filter(None, (unfiltered, buffer)):
         filters = () if written is unfiltered else program.filters
-        hides = written.is_partial or (written is buffer and hides_lines(call, filters))
+        hides = written.is_partial or (written is buffer and hides_lines(call, filters, check.kind))
         counts = counted(store, written, check.kind, hides=hides) if place.last else None
         if counts is None and not place.alone:
             counts = counted(store, written, check.kind, hides=hides, among=True)
@@ -404,8 +441,11 @@ def _outcome(store: Reading, call: Call, program: WritingProgram, check: NamedCh
         if (
             place.alone
             and not written.is_partial
-            and PASSING_ON.issuperset(filters)
-            and _says_nothing(store, written, check)
+            and (
+                _says_nothing(store, written, check)
+                if PASSING_ON.issuperset(filters)
+                else check.kind == TEST and not hides and _left_nothing(store, call, written, filters)
+            )
         ):
             return PASSED, BY_SILENCE
     return UNKNOWN, BY_NOTHING
@@ -424,11 +464,21 @@ def _says_nothing(store: Reading, buffer: Buffer, check: NamedCheck) -> bool:
     return all(_IS_ECHO.match(line) for line in lines)
 
 
+def _left_nothing(store: Reading, call: Call, buffer: Buffer, filters: tuple[str, ...]) -> bool:
+    """Return whether filters that leave out what went well left nothing of tests that were run."""
+    if not leaves_out(call, filters) or "2>/dev/null" in command_of(call) or buffer.bytes > _SILENT_BYTES:
+        return False
+    lines = first_and_last_lines(store, buffer) if buffer.bytes else []
+    return all(any(one.fullmatch(line) for one in _lines_like("found_nothing")) for line in lines)
+
+
 _SILENT_BYTES = 1024
 _IS_ECHO = re.compile(r"[$>] ")
 
 
-def _checked_nothing(store: Reading, call: Call, check: NamedCheck, place: _Place, outcome: str) -> bool:
+def _checked_nothing(
+    store: Reading, call: Call, check: NamedCheck, place: _Place, outcome: str, filters: tuple[str, ...]
+) -> bool:
     """Return whether a check never began: its program, task or option is unknown, or nothing was there to check."""
     code, buffer = exit_code_of(call), call.unfiltered or call.buffer
     if place.only and place.ends and code in _NOTHING_RAN.get(check.phrase, _NO_PROGRAM):
@@ -436,6 +486,8 @@ def _checked_nothing(store: Reading, call: Call, check: NamedCheck, place: _Plac
     if buffer is None or buffer.kind != "cmd" or buffer.state != "sealed":
         return False
     if outcome == PASSED:
+        if leaves_out(call, filters):
+            return False
         lines = first_and_last_lines(store, buffer) if buffer.bytes <= _SILENT_BYTES else []
         return bool(lines) and all(any(one.fullmatch(line) for one in _lines_like("found_nothing")) for line in lines)
     if counted(store, buffer, check.kind, among=True) is not None:
@@ -456,7 +508,7 @@ def counts_of(store: Reading, check: Check) -> CheckCounts | None:
     buffer = check.call.unfiltered or check.call.buffer
     if buffer is None:
         return None
-    hides = buffer is check.call.buffer and hides_lines(check.call, check.filters)
+    hides = buffer is check.call.buffer and hides_lines(check.call, check.filters, check.kind)
     return counted(store, buffer, check.kind, hides=hides)
 
 
@@ -464,7 +516,7 @@ def hides_result(store: Reading, check: Check) -> bool:
     """Return whether the filters behind tests cut away how they ended, so that the reply does not show it."""
     if check.kind != TEST or not check.masked or not check.filters:
         return False
-    if not hides_lines(check.call, check.filters):
+    if not hides_lines(check.call, check.filters, check.kind):
         return False
     try:
         text = view_text(store, check.call.indexed)

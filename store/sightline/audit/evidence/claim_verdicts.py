@@ -127,6 +127,10 @@ def _without_runs(claim: Claim, trail: Trail) -> _Verdict:
         return NOT_KNOWN, "no check was run before it", []
     if _ONE_TEST.search(claim.words) and (tried := trail.last_trial()):
         return NOT_KNOWN, "a trial by another command may be meant", [ground_of_call(tried)]
+    if claim.number and (stated := trail.last_that_states(claim.number)):
+        return NOT_KNOWN, "another command states that number", [ground_of_call(stated)]
+    if trail.goes_on and not trail.edits:
+        return NOT_KNOWN, "what came before is not in the log", []
     noun = NOUNS[claim.checks[0]]
     verb = "were" if noun == "tests" else "was"
     return NO_EVIDENCE, f"no {noun} {verb} run before it", [ground_of_edit(one) for one in trail.edits[-1:]]
@@ -155,7 +159,7 @@ _HOW = {BY_OUTPUT: ", as its last lines say", BY_SILENCE: ", as it printed nothi
 def _of_failed(claim: Claim, trail: Trail, runs: Sequence[Check], last: Check) -> _Verdict:
     """Judge a claim after which the last run of its checks failed, and nothing was edited since."""
     passed = trail.passed_in(last)
-    if not claim.is_whole:
+    if not claim.is_whole or (claim.number and claim.number == passed and not claim.is_total):
         if claim.number and claim.number == passed:
             return SUPPORTED, f"the last run failed, and counts {passed:,} passed", [ground_of_check(last)]
         return NOT_KNOWN, "the last run failed, perhaps in what the claim is not about", [ground_of_check(last)]

@@ -31,7 +31,8 @@ _RESULT_OF_CODE = re.compile(r"(?m)^([^\w`\n]*`[^`\n]+`(?:\*\*)?)[ \t]+[—–][
 
 _WHOLE_CODE = re.compile(r"^[-*\s]*`[^`]*`[.\s]*$")
 _ENDS = re.compile(
-    r"(?<=[.!?…])[\"”*_)]*\s+|(?<=[。！？；])|\n+|;\s+|(?<!\s)\s{1,80}[—–]\s+|,\s+(?=(?:but|so|however|although|though|yet|while|which)\b)"
+    r"(?<=[.!?…])[\"”*_)]*\s+|(?<=[。！？；])|\n+|;\s+|(?<!\s)\s{1,80}[—–]\s+|,\s+(?=(?:but|so|however|although|though|yet|while|which)\b"
+    r"|and (?:the|I|we|it|this|that|there)\b)"
 )
 _MAY_CLAIM = re.compile(
     r"pass|green|succe|work|compil|build|built|clean|happy|error|fail|regression|fixed|resolved|verified|confirmed|ran\b"
@@ -73,11 +74,21 @@ _RESTRICTING = re.compile(
     r"\b(?:new|unit|integration|e2e|end-to-end|existing|other|remaining|these|those|both|my|its|affected|related|relevant"
     r"|added|updated|failing|smoke|targeted|specific|individual|this|that|each|first|second|third|last|next|one|two|three"
     r"|four|five|single|another|a|an|focused|prepared|own|core|cli|project's)\b"
-    r"|[`/]|\w\.\w|::|\btest\b(?! (?:suite|run))"
+    r"|[`/]|\w\.\w|::|\btest\b(?! (?:suite|run))|\btests? #?\d"
     r"|\b(?!type-|full-|whole-|pre-|post-)[a-z]+-[a-z]+ (?:lint|tests?)\b|(?-i:\b[A-Z]{2,} (?:tests?|type))"
     r"|\b(?:all|the)(?: of)?(?: the)?(?: \d[\d,]*)?(?: (?!the\b|of\b|our\b|tests?\b|now\b)[a-z][\w-]*){1,3} tests?\b",
     re.IGNORECASE,
 )
+
+
+_OF_ITS_OWN = re.compile(
+    r"\b(?:no|zero|without(?: any)?) (?:new|further|additional|other) (?:\w+ )?"
+    r"(?:failures?|errors?|warnings?|issues|problems)\b"
+    r"|\b(?:from|by|in|of|due to|related to) (?:my|our|these|this|the) (?:own )?"
+    r"(?:changes?|edits?|changed|modified|touched)\b",
+    re.IGNORECASE,
+)
+"""What restricts a claim to what the agent changed, so that an older failure does not contradict it."""
 
 
 class ClaimRule(NamedTuple):
@@ -281,7 +292,7 @@ def _read(rule: ClaimRule, sentence: str) -> Claim | None:
                 continue  # of so many only some
             near = text[max(0, found.start() - _NEAR_CHARACTERS) : found.end()]
             restricted = any(one.search(near) for one in (_RESTRICTING, _any_of("restricting")))
-            is_whole = not (restricted or _FORMERLY.search(sentence))
+            is_whole = not (restricted or _FORMERLY.search(sentence) or _OF_ITS_OWN.search(sentence))
             command, checks = groups.get("command") or "", rule.checks
             if rule.name == OF_COMMAND:
                 parts = (check_named(tuple(part.split())) for part in re.split(r"&&|;", command))

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from sightline.audit.evidence.call_facts import command_of, exit_code_of, request_of
 from sightline.audit.evidence.check_names import check_named, check_table
+from sightline.audit.evidence.check_places import of_windows
 from sightline.audit.timeline import Call
 from sightline.base.errors import SightlineError
 from sightline.harnesses.file_changes import EDITS, WRITES, files_changed, patched_in, replaced_lines
@@ -28,7 +29,8 @@ _ASIDE = """.md .mdx .markdown .rst .txt .adoc .org .log .png .jpg .jpeg .gif .s
 SET_ASIDE = frozenset(_ASIDE.split())
 """Endings of files on which no check is taken to depend: documentation, pictures, logs."""
 
-_SET_ASIDE_NAMES = frozenset(("LICENSE", "NOTICE", "AUTHORS", "CHANGELOG", "README", "TODO"))
+_NAMES_ASIDE = "LICENSE NOTICE AUTHORS CHANGELOG README TODO CODEOWNERS mkdocs .readthedocs .mailmap"
+_SET_ASIDE_NAMES = frozenset(_NAMES_ASIDE.split())
 _CODE = re.compile(
     r"\.(?:py|pyi|js|jsx|mjs|cjs|ts|tsx|go|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|scala|sh|bash|ex|exs|hs|ml|vue|svelte"
     r"|toml|ya?ml|cfg|ini|html|css|scss|sql|proto|graphql)$"
@@ -68,6 +70,7 @@ class Edit(NamedTuple):
         sure: whether it surely changed the file; a formatter may have changed nothing.
         wrote: whether the file was written whole.
         rewrites: whether it changed lines in place, rather than moved, removed or restored the file.
+        gone: whether it removed the file.
     """
 
     path: str
@@ -76,6 +79,7 @@ class Edit(NamedTuple):
     sure: bool = True
     wrote: bool = False
     rewrites: bool = True
+    gone: bool = False
 
     @property
     def name(self) -> str:
@@ -92,10 +96,17 @@ class Edit(NamedTuple):
         """Whether a check could depend on it."""
         name = self.path.rpartition("/")[2]
         stem, ending = os.path.splitext(name)
-        if not self.path or not self.sure or _OF_CI.search(self.path):
+        if not self.path or not self.sure or _OF_CI.search(self.path) or _OF_PLANS.search(self.path):
             return False
         is_aside = ending.lower() in SET_ASIDE or name in SET_ASIDE
         return not is_aside and name not in _SET_ASIDE_NAMES and stem not in _SET_ASIDE_NAMES
+
+
+_OF_PLANS = re.compile(
+    r"(?:^|/)(?:docs?|documentation|\.?plan(?:s|ning)?|notes|todos?|stories|memory-bank|_bmad[\w-]{0,40}|[\w-]{0,40}artifacts"
+    r"|\.specify|\.taskmaster|\.beads)/.{0,300}\.(?:ya?ml|jsonl?|toml|xml|html)$"
+)
+"""Data beside documents and plans, such as the status of a story, on which no check depends."""
 
 
 def edits_of(store: Reading, call: Call, folder: str) -> list[Edit]:
@@ -118,14 +129,16 @@ def edits_of(store: Reading, call: Call, folder: str) -> list[Edit]:
         files = listed if isinstance(listed, list) else files_changed(tool, request.get("arguments"))
         if _was_refused(store, call):
             return []
-        wrote = tool in WRITES
-        return [Edit(_absolute(str(one), folder), view.time, call, True, wrote) for one in files]
+        return [
+            Edit(_absolute(str(one), folder), view.time, call, True, tool in WRITES or _adds(view.request, str(one)))
+            for one in files
+        ]
     command = command_of(call)
     if not command or call.running or call.unanswered:
         return []
-    where = os.path.join(folder, call.buffer.cwd) if call.buffer else folder  # Codex' may be relative to it
+    where = _absolute(call.buffer.cwd, folder) if call.buffer else folder  # Codex' may be relative to it
     code = exit_code_of(call)
-    changes = [*_changes(command), *(_Change(one) for one in patched_in(command))]
+    changes = [*_changes(command), *(_Change(one, wrote=_adds(command, one)) for one in patched_in(command))]
     changes = [one for one in changes if not _STANDS_FOR_OUTPUT.search(one.path)]
     return [
         Edit(
@@ -135,9 +148,15 @@ def edits_of(store: Reading, call: Call, folder: str) -> list[Edit]:
             one.sure and not code,
             one.wrote,
             one.rewrites,
+            one.gone,
         )
         for one in dict.fromkeys(changes)
     ]
+
+
+def _adds(patch: str, path: str) -> bool:
+    """Return whether a patch makes a file that, as far as it says, was not there."""
+    return f"*** Add File: {path}" in patch and f"*** Delete File: {path}" not in patch
 
 
 def replaced_lines_of(edit: Edit) -> list[str]:
@@ -147,6 +166,7 @@ def replaced_lines_of(edit: Edit) -> list[str]:
     files = patched_in(command) if command else request.get("files")
     names = [str(one) for one in files] if isinstance(files, list) else [edit.path]
     name = next((one for one in names if edit.path.endswith(one.removeprefix("./"))), edit.path)
+    command = command.replace("'\"'\"'", "'").replace("'\\''", "'")  # as a shell has it within its own quotes
     return replaced_lines(command or request.get("patch", request.get("arguments")), name)
 
 
@@ -189,8 +209,10 @@ def _was_refused(store: Reading, call: Call) -> bool:
 
 
 def _absolute(path: str, folder: str) -> str:
-    path = os.path.expanduser(path)
-    return os.path.normpath(path if os.path.isabs(path) or not folder else os.path.join(folder, path))
+    folder = of_windows(folder, folder)
+    path = of_windows(os.path.expanduser(path), folder)
+    is_whole = os.path.isabs(path) or path[1:2] == ":"
+    return os.path.normpath(path if is_whole or not folder else os.path.join(folder, path))
 
 
 class _Change(NamedTuple):
@@ -198,6 +220,7 @@ class _Change(NamedTuple):
     sure: bool = True
     wrote: bool = False
     rewrites: bool = True
+    gone: bool = False
 
 
 @lru_cache(maxsize=512)
@@ -252,10 +275,13 @@ def _by_program(name: str, words: tuple[str, ...]) -> Iterator[_Change]:
     elif name == "tee":
         yield from (_Change(path, wrote="-a" not in options) for path in _files(plain) if _CODE.search(path))
     elif name in ("mv", "cp") and len(plain) > 1:
-        targets = _files(plain[-1:] if name == "cp" else plain)
-        yield from (_Change(path, wrote=True, rewrites=False) for path in targets)
+        *sources, target = _files(plain) if _NO_FILE.search(plain[-1]) is None else ("",)
+        is_folder = target[-1:] == "/" or len(sources) > 1
+        made = [os.path.join(target, os.path.basename(one)) for one in sources] if is_folder else [target]
+        yield from (_Change(path, rewrites=False, gone=True) for path in (sources if name == "mv" else ()))
+        yield from (_Change(path, wrote=True, rewrites=False) for path in made if path)
     elif name == "rm":
-        yield from (_Change(path, rewrites=False) for path in _files(plain) if _CODE.search(path))
+        yield from (_Change(path, rewrites=False, gone=True) for path in _files(plain) if _CODE.search(path))
     elif name == "git" and _leaves_files(plain, {*options}):
         return
     elif name == "git" and plain[:1] in (["checkout"], ["restore"]):

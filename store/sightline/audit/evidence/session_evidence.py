@@ -10,22 +10,22 @@ from collections.abc import Sequence
 from sightline.audit.buffer_failures import rules_of
 from sightline.audit.evidence.call_facts import with_commands
 from sightline.audit.evidence.check_alarms import check_alarms, claim_alarms
-from sightline.audit.evidence.checks import checks_of
+from sightline.audit.evidence.checks import checks_in
 from sightline.audit.evidence.claim_verdicts import judged_claims
 from sightline.audit.evidence.edits import edits_of, may_have_edited
 from sightline.audit.evidence.evidence_records import Alarm, SessionEvidence, stated_check, stated_edit
 from sightline.audit.evidence.forgotten_failures import forgotten
 from sightline.audit.evidence.languages import unread_among
-from sightline.audit.evidence.trail import Trail
+from sightline.audit.evidence.trail import Trail, began
 from sightline.audit.evidence.unread_edits import unread_edits
 from sightline.audit.held_lines import Holding
 from sightline.audit.timeline import Call, calls_of
 from sightline.base.records import Session
 from sightline.log.session_events import FORKED, RESUMED
-from sightline.log.session_history import events_of
+from sightline.log.session_history import SessionEvents, events_of
 from sightline.store import Reading
 
-_EVIDENCE = "evidence/10"  # raise the number when the same log would be judged differently
+_EVIDENCE = "evidence/11"  # raise the number when the same log would be judged differently
 
 
 def alarm_rules(store: Reading) -> str:
@@ -47,10 +47,10 @@ def evidence_of(
     calls = calls_of(store, session=session.name) if calls is None else calls
     others = store.index.relatives(session)
     calls = [one for call in _with_those_of(store, others, calls) for one in with_commands(store, call)]
-    checks = [check for call in calls for check in checks_of(store, call, session.cwd)]
+    checks = checks_in(store, calls, session.cwd)
     edits = [edit for call in calls for edit in edits_of(store, call, session.cwd)]
     events = events_of(store, session.name)
-    clock, goes_on = utc_clock if in_utc else local_clock, _goes_on(events.changes)
+    clock, goes_on = utc_clock if in_utc else local_clock, _goes_on(events, calls)
     trail = Trail(store, checks, edits, calls, clock, goes_on=goes_on)
     claims = [judged for message in events.messages for judged in judged_claims(trail, session.name, message)]
     is_helper = any(session.name.startswith(f"{name}-") for name in others)
@@ -79,13 +79,21 @@ def forgotten_failures(store: Reading, session: Session) -> list[Alarm]:
     if not Holding(events).has_lost:
         return []
     calls = calls_of(store, session=session.name)
-    checks = [check for call in calls for check in checks_of(store, call, session.cwd)]
+    checks = checks_in(store, calls, session.cwd)
     return list(forgotten(store, session, Trail(store, checks, (), calls, local_clock), Holding(events)))
 
 
-def _goes_on(changes: Sequence[object]) -> bool:
-    """Return whether a session was resumed or forked, so that its log lacks what came before."""
-    return bool(changes) and getattr(changes[0], "event", "") in (RESUMED, FORKED)
+def _goes_on(events: SessionEvents, calls: Sequence[Call]) -> bool:
+    """Return whether a session was resumed or forked, so that its log lacks what came before.
+
+    What an older transcript copies are messages and calls; the calls are of the session that made them.
+    """
+    if events.changes and events.changes[0].event in (RESUMED, FORKED):
+        return True
+    return bool(calls) and sum(one.time < began(calls[0]) for one in events.messages) >= _TALKS
+
+
+_TALKS = 2  # messages before the first call; an agent seldom says more before it does anything
 
 
 def _with_those_of(store: Reading, others: Sequence[str], calls: Sequence[Call]) -> list[Call]:

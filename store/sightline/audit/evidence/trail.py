@@ -1,6 +1,7 @@
 """The checks, edits and calls of a session in order, up to a time."""
 
 import os
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 
@@ -19,7 +20,11 @@ from sightline.audit.evidence.checks import (
 )
 from sightline.audit.evidence.edits import Edit, may_have_edited, mends_layout
 from sightline.audit.timeline import Call
+from sightline.base.errors import SightlineError
+from sightline.log.view_text import view_text
 from sightline.store import Reading
+
+_SEARCHED_CALLS = 50
 
 
 def began(call: Call) -> float:
@@ -78,6 +83,19 @@ class Trail:
         """Return the last call that ran a program of which nobody knows what it does; None for none."""
         return next((call for call in reversed(self.calls) if may_have_edited(call)), None)
 
+    def last_that_states(self, number: int) -> Call | None:
+        """Return the last call whose reply says that so many passed, whatever that was; None for none."""
+        stated = re.compile(
+            rf"(?<![\d,.]){number}\W{{1,3}}pass|pass(?:ed|es)?\W{{1,5}}{number}(?![\d,.])", re.IGNORECASE
+        )
+        for call in reversed(self.calls[-_SEARCHED_CALLS:]):
+            try:
+                if call.view.bytes_shown and stated.search(view_text(self.store, call.indexed)):
+                    return call
+            except SightlineError:
+                continue
+        return None
+
     def may_show_since(self, check: Check) -> bool:
         """Return whether a command behind a check, and behind the edits since, may have shown such a check."""
         edited = self.edited_since(check)
@@ -100,8 +118,13 @@ class Trail:
 
     def edited_since(self, check: Check) -> list[Edit]:
         """Return the edits after a check of files on which it could depend."""
-        first = bisect_right(self._times[1], check.view.time)
-        return [one for one in self.edits[first:] if concerns(one, check)]
+        later = self.edits[bisect_right(self._times[1], check.view.time) :]
+        left = {one.path: one.gone for one in later}
+        return [one for one in later if concerns(one, check) and not (left[one.path] and self._made_by(one.path))]
+
+    def _made_by(self, path: str) -> bool:
+        """Return whether the session made a file itself, so that nothing is left of it once it is gone."""
+        return next(one for one in self.edits if one.path == path).wrote
 
     def what(self, check: Check) -> str:
         """Return what a check is called: by its kind or, where something else of that kind ran later, by its words."""

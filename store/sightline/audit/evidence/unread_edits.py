@@ -78,6 +78,8 @@ def _is_unread(store: Reading, edit: Edit, before: Sequence[Call], named: Mappin
         in_reply = re.compile(rf"(?m)(?:^|[/ ]){re.escape(name)}(?::\d+[:-]|\s*<==|$(?=\n(?:\d+[:-]|@@|---|\+\+\+)))")
         return can_tell and name not in named and not _any_stands_in(store, before, in_reply.search)
     wanted = {*lines, *(dumps(line, ensure_ascii=False)[1:-1] for line in lines)}
+    if any(dumps(line)[1:-1] in one.view.request for one in before[-_SEARCHED_VIEWS:] for line in lines):
+        return False  # the agent has written it itself
     return not (_was_shown(store, wanted, named.get(name, ())) or _was_shown(store, wanted, before))
 
 
