@@ -7,6 +7,9 @@ QUEUE_FOLDER, QUEUE_FILE = "fleet", "queue.sqlite"
 """File of a shipper, below the root. Its table ``known`` has the queued names, ``logs`` the queued bytes of logs, and
 ``items`` what is not shipped yet."""
 
+PASSWORD_FILE, KEY_FILE = "password", "key.env"
+"""Files in that folder that a host got when it joined: the password of its role, and the key of the object store."""
+
 PURGES_FILE = "purges"
 """File below the root with the names of all outputs that were purged here, one on each line. Each request begins with
 an empty line, so that one before it that was broken off ends there."""

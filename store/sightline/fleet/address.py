@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from sightline.base.errors import UsageError
 from sightline.light.named_tuple import NamedTuple
+from sightline.settings.config import FleetSettings
 
 _ELSEWHERE = (
     "put the password into a file that PGPASSFILE names (HOST:PORT:DATABASE:USER:PASSWORD, mode 0600), "
@@ -135,6 +136,18 @@ def is_here(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def password_program(settings: FleetSettings, address: DatabaseAddress) -> str:
+    """Return the command that prints the password of an address; empty for another role than that which ships.
+
+    A machine that ships may also read the fleet, or be its owner's, with roles that have passwords of their own.
+
+    Raises:
+        SettingError: the command must not be run.
+    """
+    is_anothers = bool(settings.db) and database_address(settings.db).user != address.user
+    return "" if is_anothers else settings.password_program()
 
 
 def password_for(command: str, environment: Mapping[str, str]) -> str | None:

@@ -1,5 +1,6 @@
 """Does the owner's work on a fleet: makes its schema and roles, adds hosts, and grants reading."""
 
+import datetime
 import re
 import secrets
 
@@ -24,6 +25,9 @@ from sightline.light.named_tuple import NamedTuple
 
 _MEMBER = r"[a-z][a-z0-9-]{0,39}"
 _ROLE = r"[a-z_][a-z0-9_.@-]{0,62}"
+INVITED = datetime.timedelta(hours=1)
+"""So long the line of `fleet add-host` is good."""
+
 LIFECYCLE_DAYS_MORE = 8
 """Objects are kept longer than rows, because a stream that is shipped again may be found in them for seven days."""
 
@@ -92,8 +96,19 @@ def _initialised(connection: Connection, objects: ObjectsAddress, retention_days
     return done
 
 
-def add_host(connection: Connection, name: str, *, team: str, owner: str, kind: str, password: bool) -> Added:
+def add_host(
+    connection: Connection, name: str, *, team: str, owner: str, kind: str, password: bool, invites: bool = False
+) -> Added:
     """Make a role under which a host ships or, for ``ci``, many.
+
+    Args:
+        connection: a connection as the owner.
+        name: name of the host.
+        team: the team that its outputs belong to.
+        owner: the person that they belong to.
+        kind: ``host`` or ``ci``.
+        password: whether the role gets a password.
+        invites: whether that is only good for an hour, until the host joins with it.
 
     Raises:
         UsageError: the name is not possible, or taken.
@@ -112,12 +127,43 @@ def add_host(connection: Connection, name: str, *, team: str, owner: str, kind: 
                 "INSERT INTO sightline.members (name, role, team, owner, kind) VALUES (%s, %s, %s, %s, %s)",
                 (name, role, team, owner, kind),
             )
+            if invites:
+                _invite(connection, role)
     except (errors.UniqueViolation, errors.DuplicateObject):
         raise UsageError(
             f"there is a host {name} or a role {role} already",
             ("choose another name; `sightline fleet status` lists the hosts"),
         ) from None
     return Added(role, secret)
+
+
+def invite_again(connection: Connection, name: str) -> Added:
+    """Give the role of a host another password, good for an hour, until the host joins with it.
+
+    Raises:
+        UsageError: there is no such host.
+    """
+    with connection.transaction():
+        known = connection.execute("SELECT role FROM sightline.members WHERE name = %s", (name,)).fetchone()
+        if known is None:
+            raise UsageError(f"there is no host {name}", "`sightline fleet status` lists the hosts")
+        role = str(known[0])
+        secret = secrets.token_urlsafe(24)
+        changed = sql.SQL("ALTER ROLE {} PASSWORD {}").format(sql.Identifier(role), _hashed(connection, role, secret))
+        connection.execute(changed)
+        _invite(connection, role)
+    return Added(role, secret)
+
+
+def _invite(connection: Connection, role: str) -> None:
+    row = connection.execute("SELECT now() + %s", (INVITED,)).fetchone()
+    assert row is not None
+    until = row[0]
+    connection.execute(sql.SQL("ALTER ROLE {} VALID UNTIL {}").format(sql.Identifier(role), sql.Literal(str(until))))
+    connection.execute(
+        "INSERT INTO sightline.invitations VALUES (%s, %s) ON CONFLICT (role) DO UPDATE SET until = excluded.until",
+        (role, until),
+    )
 
 
 def grant(connection: Connection, reader: str, scope: str) -> Granted:
@@ -186,11 +232,14 @@ def _make_role(connection: Connection, role: str, group: str, *, password: bool)
     secret = secrets.token_urlsafe(24) if password else None
     made = sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(role))
     if secret is not None:
-        kept = connection.pgconn.encrypt_password(secret.encode(), role.encode(), b"scram-sha-256").decode()
-        made += sql.SQL(" PASSWORD {}").format(sql.Literal(kept))
+        made += sql.SQL(" PASSWORD {}").format(_hashed(connection, role, secret))
     connection.execute(made)
     _join(connection, role, group)
     return secret
+
+
+def _hashed(connection: Connection, role: str, secret: str) -> sql.Literal:
+    return sql.Literal(connection.pgconn.encrypt_password(secret.encode(), role.encode(), b"scram-sha-256").decode())
 
 
 def _join(connection: Connection, role: str, group: str) -> None:

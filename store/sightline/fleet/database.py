@@ -72,17 +72,24 @@ def connected(address: DatabaseAddress, password_command: str = "", *, patient: 
         FleetUnreachable, FleetRefused: it cannot be opened, or what is done with it fails.
     """
     with told(str(address)):
-        connection = _opened(address, password_command, patient=patient)
+        connection = _opened(address, password_for(password_command, os.environ), patient=patient)
         try:
             yield connection
         finally:
             connection.close()
 
 
-def _opened(address: DatabaseAddress, password_command: str, *, patient: bool = False) -> Connection:
+@contextlib.contextmanager
+def connected_with(address: DatabaseAddress, password: str) -> Iterator[Connection]:
+    """Open a connection with a password that nothing keeps. Raises as `connected` does."""
+    with told(str(address)), contextlib.closing(_opened(address, password)) as connection:
+        yield connection
+
+
+def _opened(address: DatabaseAddress, password: str | None, *, patient: bool = False) -> Connection:
     connection = psycopg.connect(
         **cast(dict[str, Any], address.parameters),
-        password=password_for(password_command, os.environ),
+        password=password,
         connect_timeout=CONNECT_SECONDS,
         autocommit=True,
         prepare_threshold=None,  # a pooler may use another server process each time
@@ -128,7 +135,7 @@ class LastingConnection:
 
     def _rows(self, statement: str, parameters: Any) -> list[tuple[Any, ...]]:
         if self._connection is None:
-            connection = _opened(self.address, self._password_command)
+            connection = _opened(self.address, password_for(self._password_command, os.environ))
             try:
                 may_read(tables_of(connection))
             except BaseException:

@@ -1,5 +1,6 @@
 """The object store: packs under keys that name their host, put once and never changed."""
 
+import os
 import re
 import time
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ from obstore.exceptions import (
 )
 from obstore.store import S3Store
 
+from sightline.base.private_files import read_file
+from sightline.fleet import KEY_FILE, QUEUE_FOLDER
 from sightline.fleet.address import ObjectsAddress
 from sightline.fleet.database import SHIP_HINT, FleetRefused, FleetUnreachable
 from sightline.light.named_tuple import NamedTuple
@@ -37,6 +40,29 @@ _KEYS_HINT = (
 
 class ObjectMissing(FleetRefused):
     """An object that a row names is missing."""
+
+
+class Key(NamedTuple):
+    """A key of the object store."""
+
+    id: str
+    secret: str
+
+
+def key_in(text: str) -> Key | None:
+    """Return the key in lines such as ``AWS_ACCESS_KEY_ID=…``; None if one of both is not there."""
+    lines = (line.strip().removeprefix("export ") for line in text.splitlines())
+    found = {name: value.strip("\"'") for name, _, value in (line.partition("=") for line in lines)}
+    key = Key(found.get("AWS_ACCESS_KEY_ID", ""), found.get("AWS_SECRET_ACCESS_KEY", ""))
+    return key if all(key) else None
+
+
+def key_of(root: str) -> Key | None:
+    """Return the key that a host got when it joined; None if it has another way. Raises UnsafeStore for a link."""
+    try:
+        return key_in(read_file(os.path.join(root, QUEUE_FOLDER, KEY_FILE)).decode())
+    except FileNotFoundError:
+        return None
 
 
 class StoredObject(NamedTuple):
@@ -74,11 +100,14 @@ def pack_key(team: str, member: str, store: str, day: str, sha256: str, *, is_ke
 class Objects:
     """One fleet's part of a bucket."""
 
-    def __init__(self, address: ObjectsAddress, *, retries: int = 2, hint: str = SHIP_HINT) -> None:
-        """Prepare; nothing is asked yet. The client looks for keys where it always does.
+    def __init__(
+        self, address: ObjectsAddress, *, key: Key | None = None, retries: int = 2, hint: str = SHIP_HINT
+    ) -> None:
+        """Prepare; nothing is asked yet.
 
         Args:
             address: the bucket and the prefix.
+            key: the key; without one, the client looks for it where it always does.
             retries: how often the client repeats a request.
             hint: what the caller can do while the store does not answer.
         """
@@ -89,6 +118,8 @@ class Objects:
         if address.endpoint:
             more["endpoint"] = address.endpoint
             client["allow_http"] = address.endpoint.startswith("http://")  # on this machine, see `objects_address`
+        if key:
+            more |= {"access_key_id": key.id, "secret_access_key": key.secret}
         self._store = S3Store(
             address.bucket,
             prefix=address.prefix or None,

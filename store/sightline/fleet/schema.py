@@ -485,7 +485,32 @@ REVOKE ALL ON FUNCTION sightline.find_buffers FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION sightline.find_buffers TO {READER_GROUP};
 """  # noqa: S608 - values come as parameters
 
-MIGRATIONS = {1: _LIVE, 2: _KEPT, 3: _JUDGED, 4: _OF_TEAMS + _FIND}
+_JOIN = f"""
+-- Roles whose password is that of an invitation, and until when it is good.
+CREATE TABLE sightline.invitations (
+    role name PRIMARY KEY,
+    until timestamptz NOT NULL
+);
+ALTER TABLE sightline.invitations ENABLE ROW LEVEL SECURITY;
+
+-- Gives the role that asks a password of its own, once, while its invitation is good; `verifier` is its hashed form.
+CREATE FUNCTION sightline.join_with(verifier text) RETURNS void LANGUAGE plpgsql {_SAFE} AS $$
+BEGIN
+    IF verifier !~ '^SCRAM-SHA-256[$][0-9]+:[A-Za-z0-9+/=]+[$][A-Za-z0-9+/=]+:[A-Za-z0-9+/=]+$' THEN
+        RAISE EXCEPTION 'not a hashed password' USING ERRCODE = 'check_violation';
+    END IF;
+    DELETE FROM sightline.invitations WHERE role = session_user AND until > now();
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'this role has no invitation that is still good' USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    EXECUTE format('ALTER ROLE %I PASSWORD %L VALID UNTIL %L', session_user, verifier, 'infinity');
+END
+$$;
+REVOKE ALL ON FUNCTION sightline.join_with FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sightline.join_with TO {HOST_GROUP};
+"""  # noqa: S608 - values come as parameters
+
+MIGRATIONS = {1: _LIVE, 2: _KEPT, 3: _JUDGED, 4: _OF_TEAMS + _FIND + _JOIN}
 """By version N, the script that leads to N + 1."""
 
 FIRST = _TABLES + _FUNCTIONS + _policies()

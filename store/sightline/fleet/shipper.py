@@ -21,7 +21,7 @@ from sightline.fleet.collector import Collector
 from sightline.fleet.content import fit, hashes_of
 from sightline.fleet.database import FleetRefused, FleetUnreachable, connected, may_write, tables_of
 from sightline.fleet.judging import Judging
-from sightline.fleet.objects import Objects, pack_key
+from sightline.fleet.objects import Objects, key_of, pack_key
 from sightline.fleet.presence import Presence
 from sightline.fleet.queue import Queue
 from sightline.light.json_text import dumps
@@ -77,7 +77,7 @@ class Shipper:
             )
         self._store, self._settings, self._tell = store, settings, tell
         self._database, self._objects_address = database_address(settings.db), objects_address(settings.objects)
-        self._objects = Objects(self._objects_address)
+        self._objects = Objects(self._objects_address, key=key_of(store.root))
         self.queue = Queue(store.root)
         self._collector = Collector(store, self.queue)
         self._spool = PackSpool(self.queue.folder)

@@ -9,7 +9,7 @@ from sightline.audit.verdict import Scope
 from sightline.base.errors import SightlineError
 from sightline.base.private_files import make_folder, read_file, write_atomically
 from sightline.fleet import QUEUE_FOLDER
-from sightline.fleet.address import database_address
+from sightline.fleet.address import database_address, password_program
 from sightline.fleet.alerts import Alert, Bounds, ToldAlerts, alerts_of_findings, alerts_of_hosts
 from sightline.fleet.database import connected
 from sightline.fleet.host_list import HostRow, hosts
@@ -104,8 +104,8 @@ class Watch:
         return Look(alerts, told, failed, points_of(rows, alerts, now))
 
     def _rows(self) -> list[HostRow]:
-        password = self._store.local.settings.fleet.password_program()
-        with connected(database_address(self._store.address), password) as connection:
+        address = database_address(self._store.address)
+        with connected(address, password_program(self._store.local.settings.fleet, address)) as connection:
             return list(hosts(connection))
 
     def _recall(self) -> bool:

@@ -227,9 +227,16 @@ class ObjectStore:
             for key, allowed in actions.items()
         ]
         (folder / "s3.json").write_text(json.dumps({"identities": identities}))
-        self._ports = [free_port(10_000) for _ in range(4)]
-        self.endpoint = f"http://127.0.0.1:{self._ports[3]}"
-        self.start()
+        for tries_left in (2, 1, 0):
+            self._ports = [free_port(10_000) for _ in range(4)]
+            self.endpoint = f"http://127.0.0.1:{self._ports[3]}"
+            try:
+                self.start()
+                return
+            except RuntimeError:  # somebody has taken one of the eight ports meanwhile
+                if not tries_left:
+                    raise
+                self.stop()
 
     def start(self) -> None:
         """Start the server, and wait until it answers."""

@@ -1,5 +1,6 @@
 """The commands as a person has them: from an empty database to a verified fleet, and nothing secret on the way."""
 
+import io
 import json
 import os
 import plistlib
@@ -17,7 +18,10 @@ pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 
 from sightline.doors.cli.main import main
 from sightline.doors.fleet.ship import unit_text
+from sightline.fleet.address import database_address
+from sightline.fleet.invitation import invitation_of
 from sightline.settings.config import FleetSettings
+from tests.store.fleet import servers
 from tests.store.fleet.conftest import Fleet, keep_in, ship
 
 Run = Callable[..., tuple[int, str, str]]
@@ -64,6 +68,104 @@ def test_status_shows_a_reader_the_hosts_that_it_may_read(fleet: Fleet, run: Run
     assert "1 output, all shipped" in out
 
 
+@pytest.fixture
+def no_service(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A home of its own, and no manager of services: where a unit would lie."""
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    return tmp_path / "person"
+
+
+def invite(run: Run, fleet: Fleet, name: str, *more: str) -> str:
+    """The line for a host, whose database is that of the test."""
+    code, out, err = run("fleet", "add-host", name, "--team", "red", "--db", str(fleet.address), *more)
+    assert (code, out.count("\n")) == (0, 1), err
+    assert "good for an hour" in err
+    return out
+
+
+def join(run: Run, monkeypatch: pytest.MonkeyPatch, line: str, *more: str) -> tuple[int, str, str]:
+    with monkeypatch.context() as patch:
+        patch.setattr("sys.stdin", io.StringIO(line))
+        patch.setattr("os.isatty", lambda _: False)
+        patch.delenv("PGPASSFILE", raising=False)
+        return run("fleet", "join", *more)
+
+
+def test_a_host_joins_by_one_line_and_ships(
+    fleet: Fleet, run: Run, tmp_path: Path, no_service: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = tmp_path / "key.env"
+    key.write_text(f"AWS_ACCESS_KEY_ID={servers.ADMIN_KEY}\nexport AWS_SECRET_ACCESS_KEY='{servers.KEY_SECRET}'\n")
+    line = invite(run, fleet, f"h-{fleet.id}", "--key-file", str(key))
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID", raising=False)
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY", raising=False)
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home/config.toml").write_text("# mine\nmax_buffers = 77\n")
+    code, out, err = join(run, monkeypatch, f"some words before it\n{line}")
+    assert (code, out.startswith("joined postgresql://")) == (0, True), err
+    assert invitation_of(line).password not in out + err
+    made = (tmp_path / "home/config.toml").read_text()
+    assert made.startswith("# mine\nmax_buffers = 77\n")
+    assert tomllib.loads(made)["fleet"]["db"] == invitation_of(line).db
+    for secret in ("password", "key.env"):
+        assert stat.S_IMODE((tmp_path / "home/fleet" / secret).stat().st_mode) == 0o600
+    unit = no_service / ".config/systemd/user/sightline-ship.service"
+    assert "ship" in unit.read_text()
+    assert "was not started" in out
+    assert run("run", "--", "echo", "hello")[0] == 0
+    assert run("ship")[0] == 0
+    assert fleet.rows("SELECT count(*) FROM sightline.buffers") == [(1,)]
+    code, _, err = join(run, monkeypatch, line)
+    assert (code, "refused the connection" in err) == (1, True)
+    assert run("ship")[0] == 0
+
+
+def test_a_new_line_for_a_host_ends_its_old_password(
+    fleet: Fleet, run: Run, no_service: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"h-{fleet.id}"
+    first = invite(run, fleet, name)
+    assert join(run, monkeypatch, first)[0] == 0
+    assert run("ship")[0] == 0
+    again = invite(run, fleet, name, "--again")
+    code, _, err = run("ship")
+    assert (code, "refused the connection" in err) == (1, True)
+    assert join(run, monkeypatch, again, "--no-service")[0] == 0
+    assert run("ship")[0] == 0
+
+
+def test_a_line_is_good_for_an_hour(fleet: Fleet, run: Run, no_service: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = invite(run, fleet, f"h-{fleet.id}")
+    role = database_address(invitation_of(line).db).user
+    fleet.rows("UPDATE sightline.invitations SET until = now() - interval '1 second' WHERE role = %s", role)
+    code, _, err = join(run, monkeypatch, line)
+    assert (code, "no invitation that is still good" in err) == (1, True)
+    assert fleet.rows(
+        "SELECT rolvaliduntil < now() + interval '61 minutes' FROM pg_roles WHERE rolname = %s", role
+    ) == [(True,)]
+
+
+@pytest.mark.parametrize("line", ["", "hello", "sightline-join:", "sightline-join:!!", "sightline-join:eyJkYiI6IDF9"])
+def test_what_is_no_line_of_a_fleet_is_refused_without_being_repeated(
+    run: Run, monkeypatch: pytest.MonkeyPatch, no_service: Path, line: str
+) -> None:
+    code, out, err = join(run, monkeypatch, line)
+    assert (code, out, "is not a line of" in err) == (2, "", True)
+    assert "eyJ" not in err
+
+
+def test_a_store_that_ships_elsewhere_is_left_alone(
+    fleet: Fleet, run: Run, tmp_path: Path, no_service: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = invite(run, fleet, f"h-{fleet.id}")
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home/config.toml").write_text('[fleet]\ndb = "postgresql://me@other.example/fleet"\n')
+    code, _, err = join(run, monkeypatch, line)
+    assert (code, "ships to postgresql://me@other.example/fleet already" in err) == (2, True)
+    assert fleet.rows("SELECT count(*) FROM sightline.invitations") == [(1,)]
+
+
 def test_from_an_empty_database_to_a_verified_fleet(fleet: Fleet, run: Run, tmp_path: Path) -> None:
     fleet.rows("DROP SCHEMA sightline CASCADE")
     db, name = str(fleet.address), f"build-{fleet.id}"
@@ -72,7 +174,7 @@ def test_from_an_empty_database_to_a_verified_fleet(fleet: Fleet, run: Run, tmp_
     code, out, _ = run("fleet", "init", "--db", db, "--objects", str(fleet.objects_address), "--retention", "14d")
     assert code == 0
     assert '"Days": 22' in out
-    code, out, _ = run("fleet", "add-host", name, "--team", "red", "--db", db)
+    code, out, _ = run("fleet", "add-host", name, "--team", "red", "--db", db, "--passfile", f"sightline_{name}.pgpass")
     assert code == 0
     settings = tomllib.loads(re.search(r"(?s)\[fleet\].*?\n\n", out)[0])["fleet"]  # type: ignore[index]
     assert f"fleet/{fleet.id}/t/red/h/{name}/*" in out

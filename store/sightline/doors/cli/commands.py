@@ -66,6 +66,7 @@ GROUPS = {
         "fleet status": ("fleet/administration.status", "do the same as `sightline fleet`"),
         "fleet init": ("fleet/administration.init", "set up a fleet in a database, or upgrade one to this version"),
         "fleet add-host": ("fleet/administration.add_host", "make a role of the database for a machine, or for CI"),
+        "fleet join": ("fleet/join", "join a fleet with the line of `sightline fleet add-host`"),
         "fleet grant": ("fleet/administration.grant", "let somebody read the outputs of a team or of an owner"),
         "fleet retention": ("fleet/administration.retention", "set how many days a fleet keeps outputs"),
         "fleet maintain": ("fleet/administration.maintain_it", "make partitions ahead and drop old ones, once a day"),

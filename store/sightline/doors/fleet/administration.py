@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from sightline.base.errors import SightlineError, StoreFailed, UsageError
 from sightline.base.private_files import new_file, write_all
+from sightline.base.regular_files import read_regular
 from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.terminal.output import print_json, red, write_err, write_out
 from sightline.fleet import ExtraMissing
@@ -16,12 +17,19 @@ from sightline.verbs.printable_text import printable
 
 try:
     from sightline.fleet import administration
-    from sightline.fleet.address import DatabaseAddress, database_address, objects_address
+    from sightline.fleet.address import (
+        DatabaseAddress,
+        ObjectsAddress,
+        database_address,
+        objects_address,
+        password_program,
+    )
     from sightline.fleet.database import Connection, connected, may_read, tables_of
     from sightline.fleet.host_list import HostRow, hosts
+    from sightline.fleet.invitation import Invitation
     from sightline.fleet.janitor import Janitor, Tidied
     from sightline.fleet.maintenance import maintain
-    from sightline.fleet.objects import Objects
+    from sightline.fleet.objects import Key, Objects, key_in
     from sightline.fleet.verification import Verification
 except ImportError as error:
     _MISSING: ImportError | None = error
@@ -32,9 +40,10 @@ _RETENTION_DAYS, _MOST_DAYS = 30, 36_500
 _DESCRIBED = {
     "init": "Set up the tables, roles and policies of a fleet in a database, or upgrade them to this version. "
     "It prints the lifecycle rule to set in the object store.",
-    "add-host": "Make a role of the database for one machine, or with --kind ci for any number of short-lived ones. It "
-    "prints the settings of the machine and the rights that its key needs, and writes the password into a file that "
-    "only you can read.",
+    "add-host": "Make a role of the database for one machine, and print the line with which the machine joins: "
+    "`sightline fleet join` reads it there. The line is a secret, good for an hour and for once. With --kind ci, for "
+    "any number of short-lived machines, or with --passfile, it prints the settings instead, and writes the password "
+    "into a file that only you can read.",
     "grant": (
         "Let a role of the database read the outputs of a team or of an owner. A role that does not exist is made."
     ),
@@ -52,7 +61,7 @@ _DESCRIBED = {
 }
 _EXAMPLES = {
     "init": "sightline fleet init --db postgresql://owner@db.example/fleet --objects s3://outputs/fleet",
-    "add-host": "sightline fleet add-host ci --kind ci --team backend",
+    "add-host": "sightline fleet add-host host7 --team backend | ssh host7 sightline fleet join",
     "grant": "sightline fleet grant ann backend",
     "retention": "sightline fleet retention 30d",
     "maintain": "sightline fleet maintain",
@@ -96,6 +105,18 @@ def parser(name: str) -> CommandParser:
         made.add_argument(
             "--owner", default="", metavar="OWNER", help="the person that its outputs belong to (default: NAME)"
         )
+        made.add_argument(
+            "--again",
+            action="store_true",
+            help="print a new line for a host that there is; its old password is not good any more",
+        )
+        made.add_argument(
+            "--key-file",
+            default="",
+            metavar="FILE",
+            help="put the host's key of the object store into the line, from a file with AWS_ACCESS_KEY_ID=… and "
+            "AWS_SECRET_ACCESS_KEY=… on lines of their own",
+        )
         _declare_passfile(made)
     elif does == "grant":
         made.add_argument("reader", metavar="READER", help="the role of the reader")
@@ -127,7 +148,7 @@ def _opened(given: Namespace) -> "Iterator[Connection]":
         if not (given.objects or settings.objects):
             raise UsageError("no object store is named", "give --objects s3://bucket/prefix")
         given.objects = objects_address(given.objects or settings.objects)
-    with connected(given.database, settings.password_program(), patient=True) as connection:
+    with connected(given.database, password_program(settings, given.database), patient=True) as connection:
         yield connection
 
 
@@ -158,6 +179,11 @@ def add_host(given: Namespace) -> int:
     """Add a host, and return the exit code."""
     with _opened(given) as connection:
         objects = objects_address(tables_of(connection).objects)
+        rights = administration.object_rights(objects, given.team, given.host)
+        if given.kind == "host" and not given.passfile:
+            return _invite(given, connection, objects, rights)
+        if given.again or given.key_file:
+            raise UsageError("--again and --key-file are for the line with which a host joins", "leave --passfile out")
         owner = given.owner or given.host
         with _Passfile(given, f"sightline_{given.host}") as file:
             added = administration.add_host(
@@ -165,7 +191,6 @@ def add_host(given: Namespace) -> int:
             )
             file.write(added.role, added.password)
         settings = administration.host_settings(given.database, objects, added.role)
-        rights = administration.object_rights(objects, given.team, given.host)
         if given.json:
             print_json({"role": added.role, "settings": settings, "object_rights": rights, "passfile": file.path})
             return 0
@@ -175,6 +200,39 @@ def add_host(given: Namespace) -> int:
             f"the role's password is in {file.path}: it goes into the file that PGPASSFILE names there (mode 0600)\n"
         )
         return 0
+
+
+def _invite(given: Namespace, connection: "Connection", objects: "ObjectsAddress", rights: str) -> int:
+    """Print the line with which a host joins; what a person should know of it goes to standard error."""
+    key = _key_in(given.key_file) if given.key_file else ("", "")
+    if given.again:
+        added = administration.invite_again(connection, given.host)
+    else:
+        owner = given.owner or given.host
+        added = administration.add_host(
+            connection, given.host, team=given.team, owner=owner, kind="host", password=True, invites=True
+        )
+    assert added.password is not None
+    line = Invitation(str(given.database._replace(user=added.role)), str(objects), added.password, *key).line()
+    if given.json:
+        print_json({"role": added.role, "line": line, "object_rights": rights})
+        return 0
+    write_out(f"{line}\n")
+    told = f"a secret, good for an hour and for once: `sightline fleet join` reads it on {given.host}\n"
+    if not given.key_file:
+        told += f"the key of the object store that the host has, or --key-file gives it, may:\n{rights}\n"
+    write_err(told)
+    return 0
+
+
+def _key_in(path: str) -> "Key":
+    try:
+        key = key_in(read_regular(path).decode())
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}", "name a file with the key") from error
+    if key is None:
+        raise UsageError(f"{path} has no key", "AWS_ACCESS_KEY_ID=… and AWS_SECRET_ACCESS_KEY=…, a line each")
+    return key
 
 
 def grant(given: Namespace) -> int:

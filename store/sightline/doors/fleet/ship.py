@@ -120,6 +120,12 @@ def _status(store: Store, given: Namespace) -> int:
     return 0
 
 
+SYSTEMD_UNIT, LAUNCHD_UNIT = (
+    "~/.config/systemd/user/sightline-ship.service",
+    "~/Library/LaunchAgents/sightline-ship.plist",
+)
+"""Where a unit of this account lies."""
+
 _SYSTEMD = """\
 # {path}
 # then: systemctl --user daemon-reload && systemctl --user enable --now sightline-ship
@@ -171,13 +177,13 @@ def unit_text(root: str, platform: str = sys.platform) -> str:
     words = [sys.executable, "-m", "sightline.doors.cli.main", "ship", "--follow"]
     if platform == "darwin":
         return _LAUNCHD.format(
-            path="~/Library/LaunchAgents/sightline-ship.plist",
+            path=LAUNCHD_UNIT,
             words="".join(f"<string>{escape(word)}</string>" for word in words),
             home=escape(root),
         )
     keys = os.path.join("%h", ".config", "sightline", "ship.env")
     return _SYSTEMD.format(
-        path="~/.config/systemd/user/sightline-ship.service",
+        path=SYSTEMD_UNIT,
         command=" ".join(_quoted(word).replace("$", "$$") for word in words),  # only there does $ begin a variable
         home=_quoted(f"SIGHTLINE_HOME={root}"),
         key_file=f"EnvironmentFile=-{keys}\n",

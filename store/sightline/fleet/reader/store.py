@@ -28,7 +28,7 @@ from sightline.disk.merged_streams import MergedReader
 from sightline.disk.pretty import Facts
 from sightline.disk.ref_lookup import target_of
 from sightline.disk.streams import StreamReader
-from sightline.fleet.address import database_address, objects_address
+from sightline.fleet.address import database_address, objects_address, password_program
 from sightline.fleet.content import LEFT, ORDER
 from sightline.fleet.database import READ_HINT, FleetUnreachable, LastingConnection
 from sightline.fleet.objects import ObjectMissing, Objects, pack_key
@@ -112,7 +112,7 @@ class SharedStore(Reading):
         self._folder = os.path.join(local.root, FOLDER, sha256_hex(self.address.encode())[:16])
         self._cache = PackCache(self._folder)
         self._mirror = _opened(self._folder, self._let_go, self._forget_shown)
-        command = local.settings.fleet.password_program()
+        command = password_program(local.settings.fleet, address)
         self._asking = LastingConnection(address, command)
         self._feeding = LastingConnection(address, command)  # so that neither waits for the other's reading
         self._rows = SharedRows(self._asking)
