@@ -200,13 +200,13 @@ def _content(part: ToolPart) -> bytes:
     return part.content if isinstance(part.content, bytes) else b""
 
 
-def shortened(value: Any) -> Any:
+def shortened(value: Any, characters: int = _ARGUMENT_CHARACTERS) -> Any:
     """A tool's input with its long texts cut."""
-    if isinstance(value, str) and len(value) > _ARGUMENT_CHARACTERS:
-        return f"{value[:_ARGUMENT_CHARACTERS]}[… {len(value) - _ARGUMENT_CHARACTERS:,} characters elided …]"
+    if isinstance(value, str) and len(value) > characters:
+        return f"{value[:characters]}[… {len(value) - characters:,} characters elided …]"
     if isinstance(value, dict):
-        return {name: shortened(one) for name, one in value.items()}
-    return [shortened(one) for one in value] if isinstance(value, list) else value
+        return {name: shortened(one, characters) for name, one in value.items()}
+    return [shortened(one, characters) for one in value] if isinstance(value, list) else value
 
 
 def request_of(call: ToolCall, alone_bytes: int | None) -> dict[str, Any]:
@@ -215,7 +215,10 @@ def request_of(call: ToolCall, alone_bytes: int | None) -> dict[str, Any]:
     if call.kind != "tool":
         request["command" if call.kind == "cmd" else "path"] = call.command
     if call.kind != "cmd":
-        request["arguments"] = shortened(call.arguments)
+        is_edit = call.tool in CHANGES_FILES
+        request["arguments"] = shortened(
+            call.arguments, file_changes.EDIT_CHARACTERS if is_edit else _ARGUMENT_CHARACTERS
+        )
     if call.tool in CHANGES_FILES:
         request["files"] = file_changes.files_changed(call.tool, call.arguments)
     if alone_bytes is not None:

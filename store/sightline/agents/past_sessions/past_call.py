@@ -13,7 +13,7 @@ from sightline.base.records import LONG_ID, TOOL_FAILED, Buffer, Session, Shown,
 from sightline.capture.filters import unseen_input
 from sightline.capture.finished_output import Deposit, begin_finished
 from sightline.capture.result import TEXT_MIME, call_text, sealed_result
-from sightline.harnesses.file_changes import files_changed
+from sightline.harnesses.file_changes import EDIT_CHARACTERS, EDITS, files_changed
 from sightline.harnesses.tool_call import CHANGES_FILES, ToolCall, ToolPart, open_beside, plain, unique_id
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any
@@ -339,12 +339,12 @@ def _request(call: ToolCall, text: str, *, is_recorded: bool) -> dict[str, Any]:
     if changes:
         asked["files"] = list(dict.fromkeys(file for _, files in changes for file in files))
     if patches := [one.arguments for one, _ in changes if one is not call and isinstance(one.arguments, str)]:
-        asked["patch"] = clipped("\n".join(patches), _ARGUMENT_CHARACTERS)
+        asked["patch"] = clipped("\n".join(patches), EDIT_CHARACTERS)
     caller = {"client": call.session.client, "harness_session": call.session.id, "tool_use": call.use}
     return {
         **asked,
         "tool": call.tool,
-        "arguments": clipped(arguments, _ARGUMENT_CHARACTERS),
+        "arguments": clipped(arguments, EDIT_CHARACTERS if call.tool in EDITS else _ARGUMENT_CHARACTERS),
         "caller": {name: value for name, value in caller.items() if value},
         **({} if is_recorded else {"imported": _source(call)}),
         "alone_bytes": len(text.encode()) if is_recorded else None,
