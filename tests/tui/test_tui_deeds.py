@@ -163,7 +163,7 @@ def test_a_full_disk_is_said(store: Store, monkeypatch: pytest.MonkeyPatch) -> N
 
     async def body() -> None:
         async with opened(store) as pilot:
-            monkeypatch.setattr("sightline.store.rewrite_meta", full)
+            monkeypatch.setattr("sightline.disk.meta.rewrite_meta", full)
             await press(pilot, "p")
             assert "The disk is full" in said(pilot)
             assert pilot.app.is_running

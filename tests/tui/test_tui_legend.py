@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import sightline_tui
+from sightline.store import Store
 from sightline_tui.commands import LEGEND
+from tests.tui.tui_kit import add, buffers, opened, press, run, text
 
 READ_BY_ALL = set("…·×≤“”–‹›←↑→↓│⇧⌥⌫␡")
 """Punctuation, arrows, frames, and keys as keyboards name them."""
@@ -31,6 +33,22 @@ def test_every_sign_stands_in_the_legend() -> None:
             drawn |= {char: path.name for text in texts(path) for char in text if not char.isascii()}
     known = told | heights | READ_BY_ALL
     assert {char: where for char, where in drawn.items() if char.isprintable() and char not in known} == {}
+
+
+def test_each_letter_that_marks_a_row_stands_in_the_legend(store: Store) -> None:
+    for number in range(3):
+        add(store, f"cmd_00000{number}", "seq", b"x\n", ago=10 - number)
+    told = {sign for signs, _ in LEGEND for sign in signs.split()}
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            for wanted in ({"A"}, {"A", "B"}, {"m"}):
+                await press(pilot, "m")
+                drawn = {sign for row in text(buffers(pilot)) for sign in row[:4] if sign.isalpha()}
+                assert drawn == wanted
+                assert wanted <= told
+
+    run(body)
 
 
 def test_each_sign_of_the_legend_takes_one_row_of_the_help() -> None:

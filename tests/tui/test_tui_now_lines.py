@@ -56,7 +56,7 @@ def test_a_line_stays_for_a_while_after_its_command_and_goes_with_its_output() -
     record = shown[0].work.buffer._replace(state="sealed", exit_code=2, ended=NOW)
     records = {record.name: record}
     ended = agents_after(shown, [], records, NOW)
-    assert told(ended[0], 100) == [" ✗ exit 2, now claude-code make all  › step 2 of 9  “Now the rest.”"]
+    assert told(ended[0], 100) == [" ✗ exit 2, now claude-code make all  ↳ step 2 of 9  “Now the rest.”"]
     assert agents_after(ended, [], records, NOW + LINGER_SECONDS - 1) == ended
     assert agents_after(ended, [], records, NOW + LINGER_SECONDS) == []
     assert agents_after(shown, [], {}, NOW) == []
@@ -64,9 +64,9 @@ def test_a_line_stays_for_a_while_after_its_command_and_goes_with_its_output() -
 
 def test_a_narrow_pane_has_two_lines_for_an_agent() -> None:
     agent = AgentNow(work(125, others=1))
-    assert told(agent, 100) == [" ● 2m05 +1 claude-code make all  › step 2 of 9  “Now the rest.”"]
-    assert told(agent, 50) == [" ● 2m05 +1 claude-code make all", "   › step 2 of 9  “Now the rest.”"]
-    assert told(agent, 30)[1] == "   › step 2 of…  “Now the res…"
+    assert told(agent, 100) == [" ● 2m05 +1 claude-code make all  ↳ step 2 of 9  “Now the rest.”"]
+    assert told(agent, 50) == [" ● 2m05 +1 claude-code make all", "   ↳ step 2 of 9  “Now the rest.”"]
+    assert told(agent, 30)[1] == "   ↳ step 2 of…  “Now the res…"
     hostile = AgentNow(work(125, last_line="\x1b[31m\u202ered", said=""))
     assert not {"\x1b", "\u202e"} & set(told(hostile, 50)[1])
 
@@ -85,7 +85,7 @@ def test_agents_at_work_are_those_whose_command_has_not_ended(store: Store) -> N
     assert (first.last_line, first.said, first.said_at) == ("step 2 of 9", "Now the rest.", NOW - 30)
     assert (second.session, second.last_line, second.said) == (OTHER, "", "")
     text = as_text(make_brief(store))
-    assert "› step 2 of 9 said “Now the rest.”" in text
+    assert "↳ step 2 of 9 said “Now the rest.”" in text
     recording.seal(exit_code=0)
     other.seal(exit_code=0)
     assert at_work(store, store.index.running()) == []

@@ -21,6 +21,8 @@ from sightline_tui.evidence.shown_screen import ShownScreen
 from sightline_tui.inspector import Inspector
 from sightline_tui.json.json_view import JsonView
 from sightline_tui.json.screen import JsonScreen
+from sightline_tui.merged.merged_rows import MergedRows
+from sightline_tui.merged.screen import MergedScreen
 from sightline_tui.notes.note_rows import NoteRows
 from sightline_tui.notes.screen import NotesScreen
 from sightline_tui.timeline.call_rows import CallRows
@@ -31,9 +33,9 @@ from sightline_tui.timeline.session_rows import SessionFactRows, SessionRows
 from sightline_tui.timeline.sessions_screen import SessionsScreen
 from sightline_tui.viewer.viewer import Viewer
 
-_SCREENS = (Inspector, BufferActions, DiffScreen, InfoScreen, JsonScreen, ShownScreen)
+_SCREENS = (Inspector, BufferActions, DiffScreen, InfoScreen, JsonScreen, MergedScreen, ShownScreen)
 _AUDIT_SCREENS = (ScopedScreen, BriefScreen, ClaimsScreen, TimelineScreen, ReplayScreen, SessionsScreen, NotesScreen)
-_PANES = (BufferList, FoundLines, Viewer, DiffView, JsonView, QueryInput, ResultPane, RowView, TextRows)
+_PANES = (BufferList, FoundLines, Viewer, DiffView, JsonView, MergedRows, QueryInput, ResultPane, RowView, TextRows)
 _AUDIT_PANES = (BriefRows, ClaimRows, GroundRows, CallRows, CoverageRows, SessionRows, SessionFactRows, NoteRows)
 
 

@@ -14,7 +14,7 @@ from sightline.base.project import Project
 from sightline.base.records import Buffer
 from sightline.light.late_imports import late_modules
 from sightline.store import Reading
-from sightline_tui import brief, buffers, diff, evidence, json, notes, timeline
+from sightline_tui import brief, buffers, diff, evidence, json, merged, notes, timeline
 from sightline_tui.buffers.buffer_list import BufferList
 from sightline_tui.common.clipboard import copy
 from sightline_tui.common.keys import named
@@ -41,6 +41,7 @@ class BufferActions(Screen[None]):
             Binding("i", "info", "Info"),
             Binding("V", "shown", "Shown"),
             Binding("d", "diff", "Diff"),
+            Binding("M", "merged", "Merge the marked outputs by time", show=False),
             Binding("J", "json", "JSON as a tree", show=False),
             Binding("P", "outside('pager')", "Open in the pager", show=False),
             Binding("O", "outside('editor')", "Open a copy in the editor", show=False),
@@ -139,6 +140,14 @@ class BufferActions(Screen[None]):
     async def action_diff(self) -> None:
         """Compare the two marked buffers, or the selected one with the run before it."""
         await self._opened(diff.open_diff(self.app, self._store, self._buffer, self.query_one(BufferList).marks))
+
+    def action_merged(self) -> None:
+        """Show the marked buffers as one, their lines in the order in which they came."""
+        marked = [buffer for buffer in self.query_one(BufferList).marked_records() if buffer.state != "evicted"]
+        if len(marked) < 2:
+            self.notify("Mark two or more outputs with m, then M merges them by time", severity="warning", markup=False)
+            return
+        self.app.push_screen(merged.MergedScreen(self._store, marked, self._clock))
 
     async def _opened(self, opening: Awaitable[None]) -> None:
         """Wait until a screen has been read and opened, so that it gets the next key; give up if that takes long."""

@@ -318,7 +318,7 @@ def _run(buffer: Buffer) -> BriefItem:
 
 def _running(buffer: Buffer, now: AtWork | None) -> BriefItem:
     text = f"for {human_seconds(max(time.time() - buffer.created, 0))}: {call_name(buffer)}"
-    said = (f"› {now.last_line}" if now.last_line else "", f"said “{now.said}”" if now.said else "") if now else ()
+    said = (f"↳ {now.last_line}" if now.last_line else "", f"said “{now.said}”" if now.said else "") if now else ()
     return BriefItem(buffer.ref, text, now="  ".join(filter(None, said)))
 
 

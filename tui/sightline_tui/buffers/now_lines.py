@@ -88,7 +88,7 @@ def lines_of(agent: AgentNow, width: int, now: float) -> list[Line]:
 def _words(one: "AtWork", indent: str, room: int) -> list[StripPart]:
     """What it printed last, and what it said last; each has half of the room where both need more."""
     said = f"“{title(one.said)}”" if one.said else ""
-    line = f"› {title(one.last_line)}" if one.last_line else ""
+    line = f"↳ {title(one.last_line)}" if one.last_line else ""
     most = room - len(indent) - 2
     if said and line and len(said) + len(line) > most:
         line = cut(line, max(most // 2, most - len(said)))
