@@ -26,6 +26,8 @@ from sightline_tui.merged.screen import MergedScreen
 from sightline_tui.notes.note_rows import NoteRows
 from sightline_tui.notes.screen import NotesScreen
 from sightline_tui.timeline.call_rows import CallRows
+from sightline_tui.timeline.cost_rows import CostRows
+from sightline_tui.timeline.cost_screen import CostScreen
 from sightline_tui.timeline.coverage_rows import CoverageRows
 from sightline_tui.timeline.replay_screen import ReplayScreen
 from sightline_tui.timeline.screen import TimelineScreen
@@ -37,8 +39,9 @@ _SCREENS = (Inspector, BufferActions, DiffScreen, InfoScreen, JsonScreen, Merged
 _AUDIT_SCREENS = (ScopedScreen, BriefScreen, ClaimsScreen, TimelineScreen, ReplayScreen, SessionsScreen, NotesScreen)
 _PANES = (BufferList, FoundLines, Viewer, DiffView, JsonView, MergedRows, QueryInput, ResultPane, RowView, TextRows)
 _AUDIT_PANES = (BriefRows, ClaimRows, GroundRows, CallRows, CoverageRows, SessionRows, SessionFactRows, NoteRows)
+_OF_COSTS = (CostScreen, CostRows)
 
 
 def all_bindings() -> list[list[BindingType]]:
     """The bindings of each class that has some, except the application's."""
-    return [owner.BINDINGS for owner in (*_SCREENS, *_AUDIT_SCREENS, *_PANES, *_AUDIT_PANES)]
+    return [owner.BINDINGS for owner in (*_SCREENS, *_AUDIT_SCREENS, *_PANES, *_AUDIT_PANES, *_OF_COSTS)]

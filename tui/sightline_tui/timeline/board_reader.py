@@ -2,8 +2,10 @@
 
 import os
 import time
+from collections.abc import Iterable
 
 from sightline.audit.held_lines import HeldTokens, Holdings, held_tokens
+from sightline.audit.lineage import Edge, edges_of, tree_rows
 from sightline.audit.project_scope import sessions_in
 from sightline.audit.timeline import BYTES_A_TOKEN
 from sightline.audit.verdict import Scope, Verdict, VerdictReader, by_session
@@ -36,6 +38,7 @@ class Agent(NamedTuple):
         latest: its last call; None if it is not among the sessions that asked last.
         verdict: the verdict on its outputs, as far as they are judged.
         held: what its context holds; None if nothing is told of that, or it is not read.
+        depth: number of sessions from which it came, one from the other, that stand above it; 0 unless in a tree.
     """
 
     facts: SessionFacts
@@ -44,6 +47,7 @@ class Agent(NamedTuple):
     latest: View | None = None
     verdict: Verdict = Verdict()
     held: HeldTokens | None = None
+    depth: int = 0
 
     @property
     def name(self) -> str:
@@ -52,7 +56,7 @@ class Agent(NamedTuple):
 
 
 class Board(NamedTuple):
-    """All agents: those at work first, then the one that asked last.
+    """All agents: those at work first, then the one that asked last; as a tree, each below that from which it came.
 
     Attributes:
         agents: the agents, in that order.
@@ -64,7 +68,13 @@ class Board(NamedTuple):
 
 
 class BoardReader:
-    """Reads the sessions of a project, or of all. One thread at a time may use it."""
+    """Reads the sessions of a project, or of all. One thread at a time may use it.
+
+    Attributes:
+        as_tree: whether each session stands below the one from which it came.
+    """
+
+    as_tree = False
 
     def __init__(self, store: Reading, project: Project | None = None) -> None:
         """Prepare to read; nothing is read before `step`."""
@@ -75,6 +85,7 @@ class BoardReader:
         self._agents: list[Agent] = []
         self._names = dict[str, str]()  # names of projects, by the folder that a session was begun in
         self._held = dict[str, tuple[object, HeldTokens | None]]()  # of sessions, with what it was worked out from
+        self._edges = dict[str, Edge]()
         self._unread = list[SessionFacts]()  # sessions of which that may have changed
 
     def step(self, *, fresh: bool) -> Board:
@@ -86,6 +97,7 @@ class BoardReader:
         """
         if fresh:
             self._agents = self._read_agents()
+            self._edges = edges_of(self._store) if self.as_tree else {}
             self._unread = [one.facts for one in reversed(self._agents[:_MOST_LATEST])]
         else:
             self._read_held()
@@ -130,7 +142,7 @@ class BoardReader:
 
     def _board(self, verdict: Verdict | None) -> Board:
         if verdict is None:
-            return Board(tuple(self._agents), is_judged=False)
+            return Board(self._ordered(self._agents), is_judged=False)
         known = by_session(self._store, self._verdicts.scope)
         agents = (
             agent._replace(
@@ -138,4 +150,11 @@ class BoardReader:
             )
             for agent in self._agents
         )
-        return Board(tuple(agents), verdict.is_done and not self._unread)
+        return Board(self._ordered(agents), verdict.is_done and not self._unread)
+
+    def _ordered(self, agents: Iterable[Agent]) -> tuple[Agent, ...]:
+        if not self._edges:
+            return tuple(agents)
+        by_name = {one.name: one for one in agents}
+        rows = tree_rows(list(by_name), self._edges)
+        return tuple(by_name[row.name]._replace(depth=row.depth) for row in rows)

@@ -26,6 +26,7 @@ _RIGHT = (("CALLS", 5), ("MISSED", 6), ("HELD", 6), ("LAST", 4))
 _HELD = "HELD"  # about how many tokens of what a session was shown its context has; it can give way
 _RIGHT_CELLS = sum(cells + 1 for head, cells in _RIGHT if head != _HELD)
 _HARNESS_CELLS, _PROJECT_CELLS, _HELD_CELLS = 12, 16, 6
+_MOST_DEPTH = 4  # of a session in a tree, as far as it is drawn
 _STATE_CELLS = len("exit 127 partial")
 
 
@@ -77,7 +78,8 @@ def row_parts(agent: Agent | None, width: int, now: float, *, chosen: bool, judg
     if agent is None:
         return [mark, StripPart(ALL_SESSIONS, "strong")]
     cells, facts = widths(width), agent.facts
-    parts = [mark, StripPart(pad(title(facts.name), cells.name) + " ", "strong")]
+    below = f"{'  ' * (min(agent.depth, _MOST_DEPTH) - 1)}└ " if agent.depth else ""
+    parts = [mark, StripPart(below, "dim"), StripPart(pad(title(facts.name), cells.name - len(below)) + " ", "strong")]
     if cells.harness:
         parts.append(StripPart(pad(title(facts.session.harness or "-"), cells.harness) + " ", "key"))
     if cells.project:
@@ -136,6 +138,7 @@ class SessionDetails(NamedTuple):
         last_lines: by name of a running output, its last line.
         said: what its agent said last; empty if that is not known.
         said_at: when, in seconds since the epoch.
+        costs: from which session it came, what came from it, and what it cost, in sentences.
     """
 
     belongings: Belongings
@@ -143,6 +146,7 @@ class SessionDetails(NamedTuple):
     last_lines: Mapping[str, str] = {}
     said: str = ""
     said_at: float = 0.0
+    costs: Sequence[str] = ()
 
 
 class FactRow(NamedTuple):
@@ -182,6 +186,7 @@ def fact_rows(agent: Agent, details: SessionDetails | None, now: float) -> list[
         [StripPart(" read by ", "dim"), StripPart(f"{title(who)}: {counted(count, 'output')}")]
         for who, count in facts.read_by
     ]
+    rows += [[StripPart(f" {title(sentence)}", "")] for sentence in (details.costs if details else ())]
     told = [FactRow(row) for row in rows]
     if details is not None and details.said:
         said = [StripPart(f" said {age(now - details.said_at)} ago ", "dim"), StripPart(f"“{title(details.said)}”")]

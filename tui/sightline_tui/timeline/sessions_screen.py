@@ -12,6 +12,7 @@ from textual.message import Message
 
 from sightline.audit.at_work import last_line, said_last
 from sightline.audit.overlooked_places import first_overlooked, missed_in
+from sightline.audit.session_cost import session_cost
 from sightline.audit.verdict import Scope
 from sightline.base.project import Project
 from sightline.base.records import Session
@@ -32,6 +33,7 @@ from sightline_tui.common.store_screen import go_to
 from sightline_tui.common.strips import StripPart
 from sightline_tui.common.theme import load_style
 from sightline_tui.timeline.board_reader import Board, BoardReader
+from sightline_tui.timeline.cost_screen import CostScreen
 from sightline_tui.timeline.session_parts import FactRow, SessionDetails, fact_rows, heading_parts
 from sightline_tui.timeline.session_rows import SessionFactRows, SessionRows
 
@@ -55,6 +57,8 @@ class SessionsScreen(ScopedScreen[tuple[str | None]]):
         "sessions",
         [
             Binding("F", "follow", "Live"),
+            Binding("t", "tree", "Tree"),
+            Binding("c", "cost", "Cost"),
             Binding("n", "rename", "Rename"),
             Binding("tab,shift+tab", "app.focus_next", "Other pane", show=False),
             Binding("y", "copy_name", "Copy the name", show=False),
@@ -109,7 +113,8 @@ class SessionsScreen(ScopedScreen[tuple[str | None]]):
 
     def show_project(self, project: Project | None) -> None:
         """Show the sessions of another project, or of all."""
-        self._reader = BoardReader(self._store, project)
+        as_tree, self._reader = self._reader.as_tree, BoardReader(self._store, project)
+        self._reader.as_tree = as_tree
         super().show_project(project)
 
     def read(self) -> None:
@@ -148,7 +153,8 @@ class SessionsScreen(ScopedScreen[tuple[str | None]]):
             missed = first_overlooked(self._store, outputs, _MOST_MISSED)
             belongings = _newest(belongings_of(self._store, agent.name))
             lines = {one.name: last_line(self._store, one) for one in agent.running[:_MOST_RUNNING]}
-            return agent.name, SessionDetails(belongings, missed, lines, *said_last(self._store, agent.name))
+            said, costs = said_last(self._store, agent.name), session_cost(self._store, agent.name).sentences
+            return agent.name, SessionDetails(belongings, missed, lines, *said, costs)
 
         return read
 
@@ -201,6 +207,23 @@ class SessionsScreen(ScopedScreen[tuple[str | None]]):
         """Follow the newest outputs of the session under the cursor, or of all, as they come."""
         agent = self.query_one(SessionRows).agent
         self.app.post_message(SessionFollowed(agent.name if agent else None))
+
+    def action_tree(self) -> None:
+        """Put each session below the one from which it came, or all in the order of asking again."""
+        self._reader.as_tree = not self._reader.as_tree
+        self.read()
+
+    def action_cost(self) -> None:
+        """Show what requests and outputs cost, of the session under the cursor, or of all."""
+        agent = self.query_one(SessionRows).agent
+        screen = CostScreen(
+            self._store, project=self._project, session=agent.name if agent else None, clock=self._clock
+        )
+        self.app.push_screen(screen, self._chosen_by_cost)
+
+    def _chosen_by_cost(self, session: str | None) -> None:
+        if session:
+            self.dismiss((session,))
 
     def action_copy_name(self) -> None:
         """Copy the name of the session."""
