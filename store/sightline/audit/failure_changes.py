@@ -54,7 +54,7 @@ def known_changes(store: Reading, before: Buffer, after: Buffer) -> FailureChang
         one failed without saying in what; a failure has no name; nothing failed; or to find it out takes long.
     """
     is_rerun = (before.kind, before.command) == (after.kind, after.command)
-    if not (is_rerun and _is_complete(before) and _is_complete(after)):
+    if not (is_rerun and has_all_failures(before) and has_all_failures(after)):
         return None
     try:
         was, now = failures_if_quick(store, before), failures_if_quick(store, after)
@@ -68,7 +68,7 @@ def known_changes(store: Reading, before: Buffer, after: Buffer) -> FailureChang
 
 
 def _compared(was: tuple[Failure, ...], now: tuple[Failure, ...]) -> FailureChanges:
-    old, new = {_identity(one): one for one in was}, {_identity(one): one for one in now}
+    old, new = {identity_of(one): one for one in was}, {identity_of(one): one for one in now}
     return FailureChanges(
         tuple(new[key] for key in new if key in old),
         tuple(new[key] for key in new if key not in old),
@@ -76,11 +76,12 @@ def _compared(was: tuple[Failure, ...], now: tuple[Failure, ...]) -> FailureChan
     )
 
 
-def _identity(failure: Failure) -> str:
+def identity_of(failure: Failure) -> str:
+    """Return what identifies a failure in several runs: its name, or its line without times and the like."""
     return failure.name or without_volatile(f"{failure.text}\n".encode()).decode(errors="replace")
 
 
-def _is_complete(buffer: Buffer) -> bool:
+def has_all_failures(buffer: Buffer) -> bool:
     """Return whether an output has all that a run had to say of its failures."""
     if buffer.state != "sealed" or buffer.timed_out or buffer.signal or buffer.partial or judgement_of(buffer).why_not:
         return False

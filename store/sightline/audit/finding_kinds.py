@@ -88,6 +88,12 @@ MASKED_EXIT = FindingKind(
     "Failed behind exit 0",
     "a check that failed in a line of commands that ended well, as before `| tail` or `|| true`",
 )
+LOOP = FindingKind(
+    "loop",
+    "Again and again",
+    "the same failures of a check, the same edit made and taken back, or the same lines of a file read although the "
+    "context still held them, three times and more",
+)
 CONTRADICTED_CLAIM = FindingKind(
     "contradicted",
     "Claimed, and contradicted",
@@ -109,7 +115,7 @@ UNSUPPORTED_CLAIM = FindingKind(
 BROKEN = FindingKind("broken-log", "The audit log", "a log that was changed or cut: its chain of hashes does not hold")
 
 _ALARMS = (
-    *(FORGOTTEN, STALE_CHECK, FAILING_CHECK, UNREAD_EDIT, UNSEEN_RESULT, MASKED_EXIT),
+    *(FORGOTTEN, STALE_CHECK, FAILING_CHECK, UNREAD_EDIT, UNSEEN_RESULT, MASKED_EXIT, LOOP),
     *(CONTRADICTED_CLAIM, STALE_CLAIM, UNSUPPORTED_CLAIM),
 )
 ALARMS: dict[str, FindingKind] = {kind: kind for kind in _ALARMS}

@@ -103,15 +103,23 @@ def price_list(store: Store) -> PriceList:
 
 def prices_by(store: Store, session: str, rows: Sequence[RequestUsage], prices: PriceList) -> SessionPrices:
     """Return what the outputs of a session cost, given its requests in order, and the prices of their models."""
-    requests = priced(rows, prices)
+    requests, holding = priced(rows, prices), Holdings(store).of(session)
     if not requests:
         return SessionPrices((), 0, BYTES_A_TOKEN[""], learned=False)
-    views = [one.view for one in store.index.views(session=session)][::-1]
-    chain = _Chain(requests, views)
-    holding = Holdings(store).of(session)
-    made = [_ShownReply(view, *chain.tokens_of(at), chain.ride(at, holding)) for at, view in enumerate(views)]
-    outputs = _by_output(session, [one for one in made if one.view.bytes_shown], holding)
+    chain = _chain_of(store, session, requests)
+    outputs = _by_output(session, chain.replies(holding), holding)
     return SessionPrices(tuple(outputs), len(requests), chain.bytes_a_token, chain.learned)
+
+
+def reply_dollars(store: Store, session: str) -> dict[int, float]:
+    """Return what each reply to a session cost, by its number; those without a known price are left out."""
+    requests = priced(store.index.requests.of([session]).get(session, []), price_list(store))
+    replies = _chain_of(store, session, requests).replies(Holdings(store).of(session)) if requests else []
+    return {one.view.number: one.ride.dollars for one in replies if one.ride.dollars is not None}
+
+
+def _chain_of(store: Store, session: str, requests: Sequence[PricedRequest]) -> "_Chain":
+    return _Chain(requests, [one.view for one in store.index.views(session=session)][::-1])
 
 
 class _Ride(NamedTuple):
@@ -193,11 +201,15 @@ class _Chain:
             if is_known:
                 self._measures[at] = STATED if len(group) == 1 else COMPUTED
 
-    def tokens_of(self, at: int) -> tuple[int, str]:
-        """Return the tokens of a reply, and how they are known."""
-        return round(self._tokens[at]), self._measures[at]
+    def replies(self, holding: Holding) -> "list[_ShownReply]":
+        """Return the replies that showed anything, with what they cost."""
+        return [
+            _ShownReply(view, round(self._tokens[at]), self._measures[at], self._ride(at, holding))
+            for at, view in enumerate(self._views)
+            if view.bytes_shown
+        ]
 
-    def ride(self, at: int, holding: Holding) -> _Ride:
+    def _ride(self, at: int, holding: Holding) -> _Ride:
         """Return which requests carried a reply, and what its tokens in them cost."""
         first, begin = self._first[at], self._begin[at]
         end = self._end(first, holding, self._views[at])

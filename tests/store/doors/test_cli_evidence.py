@@ -7,6 +7,7 @@ from pathlib import Path
 from benchmarks.evidence.sessions import SESSIONS
 from benchmarks.evidence.transcripts import Said, write_transcript
 from tests.store.doors.conftest import Cli
+from tests.store.harnesses.past_kit import Claude, write_lines
 
 IN_PROCESS = True
 
@@ -94,3 +95,13 @@ def test_the_first_line_says_how_many_messages_were_not_read_and_in_what_languag
         data = json.loads(cli(command, "--json").out)
         told = data["sessions"][0]["languages_not_read"] if command == "evidence" else data["messages_not_read"]
         assert told == {"French": 1}, command
+
+
+def test_an_audit_lists_loops_and_fails_on_them_only_if_asked(cli: Cli, tmp_path: Path) -> None:
+    claude, text = Claude(), "a line of some text\n" * 50
+    lines = [line for number in range(3) for line in claude.ran(number, text, "cat notes.txt")]
+    assert cli("import", str(write_lines(tmp_path / "s.jsonl", *lines))).code == 0
+    assert cli("audit").out.startswith("loop  @")
+    assert "Again and again: the same was read 3 times, unchanged" in cli("brief").out
+    kinds = ("failing-check", "loop")
+    assert [cli("audit", "--fail-on", kind).code for kind in kinds] == [0, 1]

@@ -16,6 +16,7 @@ from sightline.audit.evidence.edits import edits_of, may_have_edited
 from sightline.audit.evidence.evidence_records import Alarm, SessionEvidence, stated_check, stated_edit
 from sightline.audit.evidence.forgotten_failures import forgotten
 from sightline.audit.evidence.languages import unread_among
+from sightline.audit.evidence.loops import loops
 from sightline.audit.evidence.trail import Trail, began
 from sightline.audit.evidence.unread_edits import unread_edits
 from sightline.audit.held_lines import Holding
@@ -25,7 +26,7 @@ from sightline.log.session_events import FORKED, RESUMED
 from sightline.log.session_history import SessionEvents, events_of
 from sightline.store import Reading
 
-_EVIDENCE = "evidence/11"  # raise the number when the same log would be judged differently
+_EVIDENCE = "evidence/12"  # raise the number when the same log would be judged differently
 
 
 def alarm_rules(store: Reading) -> str:
@@ -60,6 +61,7 @@ def evidence_of(
         *of_all,
         *unread_edits(store, trail, session, starts_here=not (is_helper or goes_on)),
         *claim_alarms(trail, claims),
+        *loops(store, trail, session.name, Holding(events)),
     ]
     return SessionEvidence(
         session.name,
