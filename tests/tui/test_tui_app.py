@@ -104,7 +104,11 @@ def test_light_and_dark(store: Store) -> None:
     async def body() -> None:
         async with opened(store) as pilot:
             assert pilot.app.theme == "sightline-dark"
-            await press(pilot, "C")
+            await press(pilot, "C", "down")
+            assert pilot.app.theme == "sightline-light"  # a preview
+            await press(pilot, "escape")
+            assert pilot.app.theme == "sightline-dark"
+            await press(pilot, "C", "down", "enter")
             assert pilot.app.theme == "sightline-light"
 
     run(body)

@@ -1,4 +1,6 @@
-"""Text and signs stand out from what is behind them, in both themes, in each style that a screen can draw with."""
+"""Text and signs stand out from what is behind them, in all themes, in each style that a screen can draw with."""
+
+from collections.abc import Sequence
 
 import pytest
 from textual.color import Color
@@ -6,6 +8,7 @@ from textual.pilot import Pilot
 from textual.widget import Widget
 
 from sightline.store import Store
+from sightline_tui.common.popular_themes import POPULAR, popular_theme
 from sightline_tui.common.theme import DARK, LIGHT
 from tests.tui.audit_kit import ask
 from tests.tui.tui_kit import add, numbered, opened, press, run
@@ -16,7 +19,11 @@ TEXT, SIGNS, TINT = 4.5, 3.0, 1.3
 _BEHIND = ("cursor", "selected", "pointed", "unseen", "removed", "added", "removed-word", "added-word", "blank")
 _NO_WORDS = ("gutter", "ignored")  # they stand beside the words of a line, never on them
 _SIGN_WIDGETS = ("OverviewStrip", "Divider")
-SCREENS = ("", "b", "K", "t", "W", "A", "i", "V", "d", "J", "question_mark", "c", "D")
+SCREENS = (
+    *((key,) for key in ("b", "K", "t", "W", "A", "i", "V", "d", "J", "question_mark", "c", "D", "C")),
+    (),
+    ("m", "m", "M"),
+)
 
 
 def ratio(one: Color, other: Color) -> float:
@@ -59,32 +66,36 @@ def faint(widget: Widget) -> list[str]:
     return found
 
 
-async def looked_at(pilot: Pilot[None]) -> list[str]:
+async def looked_at(pilot: Pilot[None], themes: Sequence[str]) -> list[str]:
     found = list[str]()
-    for key in SCREENS:
-        await press(pilot, *filter(None, [key]))
-        for widget in pilot.app.screen.query("*"):
-            if type(widget).__module__.startswith("sightline_tui."):
-                found += faint(widget)
+    for keys in SCREENS:
+        await press(pilot, *keys)
+        for theme in themes:
+            pilot.app.theme = theme
+            await pilot.pause()
+            for widget in pilot.app.screen.query("*"):
+                if type(widget).__module__.startswith("sightline_tui."):
+                    found += [f"{theme}: {one}" for one in faint(widget)]
         while len(pilot.app.screen_stack) > 1:
             await press(pilot, "escape")
     return sorted(set(found))
 
 
-@pytest.mark.parametrize("theme", [DARK, LIGHT], ids=lambda theme: theme.name)
-def test_text_and_signs_stand_out(store: Store, theme: object) -> None:
+def test_text_and_signs_stand_out_in_each_theme(store: Store) -> None:
     first = add(store, "cmd_00000a", "make paint", b'{"a": 1}\n', ago=9)
     add(store, "cmd_00000b", "make paint", numbered(60), exit_code=2)
     ask(store, first, [(1, 1)])
 
     async def body() -> None:
         async with opened(store) as pilot:
-            pilot.app.theme = theme.name
-            assert await looked_at(pilot) == []
+            for name in POPULAR:
+                pilot.app.register_theme(popular_theme(name))
+            found = await looked_at(pilot, (DARK.name, LIGHT.name, *POPULAR))
+            assert found == [], "\n".join(found)
 
     run(body)
 
 
-@pytest.mark.parametrize("theme", [DARK, LIGHT], ids=lambda theme: theme.name)
+@pytest.mark.parametrize("theme", [DARK, LIGHT, *map(popular_theme, POPULAR)], ids=lambda theme: theme.name)
 def test_lines_that_nobody_saw_are_seen_at_a_glance(theme: object) -> None:
     assert ratio(Color.parse(theme.variables["unseen"]), Color.parse(theme.background)) >= TINT

@@ -14,7 +14,7 @@ from tests.tui.tui_kit import add, opened, press, run, text, viewer
 def test_the_theme_is_that_of_the_last_time(store: Store) -> None:
     async def body() -> None:
         async with opened(store) as pilot:
-            await press(pilot, "C")
+            await press(pilot, "C", "down", "enter")
         async with opened(store) as pilot:
             assert pilot.app.theme == "sightline-light"
 

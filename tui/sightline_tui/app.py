@@ -95,6 +95,10 @@ with late_modules(globals()):
         commands,  # 8 ms
         first_steps,  # 20 ms: most stores hold something
     )
+    from sightline_tui.common import (
+        popular_themes,  # few choose one
+        theme_choice,
+    )
 
 WRITING = frozenset(("pin", "delete", "save", "end_command", "note", "send", "take_back", "rename", "outside", "begin"))
 """Actions by which a store is changed, an agent is told something, or a program is run."""
@@ -129,7 +133,7 @@ class InspectorApp(FaultTold[None]):
                 Binding("question_mark", "help", "Keys", key_display="?"),
                 Binding("ctrl+p", "palette", "All that can be done", show=False),
                 Binding("q", "quit", "Quit"),
-                Binding("C", "switch_theme", "Dark, light, or the terminal's colours", show=False),
+                Binding("C", "choose_theme", "Theme", show=False),
             ],
         ),
         Binding("ctrl+q,ctrl+c", "quit", "Quit", show=False, priority=True),
@@ -168,13 +172,14 @@ class InspectorApp(FaultTold[None]):
         self.remembered = Preferences(store.local.root)
         self._last_toast = 0.0  # by the monotonic clock
         self._key_order = KeyOrder(self, super().on_event)
+        self._registered_ours = {theme.name for theme in THEMES}
         self._keys = self._keymap_of(store) if store.settings.keys else {}
         self.set_keymap(self._keys)
         self.animation_level = "none"  # a page key is on the screen in 8 ms, with smooth scrolling in 40
         for theme in THEMES:
             self.register_theme(theme)
         if "TEXTUAL_THEME" not in os.environ:
-            self._take_up_theme(self.remembered.get("theme", DARK.name))
+            self._take_up_theme(self._known_theme(self.remembered.get("theme", DARK.name)))
         self._inspector = Inspector(store, self.remembered, target=target, project=project, clock=clock)
         self._feed = StoreFeed(store, self) if live else None
 
@@ -190,8 +195,15 @@ class InspectorApp(FaultTold[None]):
             self.theme = theme  # its colours are the terminal's own, so not only the style sheet changes
             return
         # Assigned, it would have every style sheet parsed once more before the first screen.
-        self.set_reactive(InspectorApp.theme, theme if theme == LIGHT.name else DARK.name)
+        self.set_reactive(InspectorApp.theme, theme)
         self.stylesheet.set_variables(self.get_css_variables())
+
+    def _known_theme(self, name: str) -> str:
+        """The name of a theme that can be shown; the dark one's for what is none."""
+        if name not in self._registered_ours and name in popular_themes.POPULAR:
+            self.register_theme(popular_themes.popular_theme(name))
+            self._registered_ours.add(name)
+        return name if name in self._registered_ours else DARK.name
 
     @property
     def current_theme(self) -> Theme:
@@ -395,11 +407,18 @@ class InspectorApp(FaultTold[None]):
         """Offer the first steps that fill a store, and do the chosen one."""
         first_steps.offer_first_steps(self, self._store.local.root)
 
-    def action_switch_theme(self) -> None:
-        """The next theme."""
-        names = [theme.name for theme in THEMES]
-        self.theme = names[(names.index(self.theme) + 1) % len(names)] if self.theme in names else names[0]
-        self.remembered.put("theme", self.theme)
+    def action_choose_theme(self) -> None:
+        """Choose a theme, with a preview of each; it is kept."""
+        before = self.theme
+
+        def show(name: str) -> None:
+            self.theme = self._known_theme(name)
+
+        def choose(chosen: str | None) -> None:
+            self.theme = before if chosen is None else self._known_theme(chosen)
+            self.remembered.put("theme", self.theme)
+
+        self.push_screen(theme_choice.ThemeChoice(before, show), choose)
 
     def action_help(self) -> None:
         """Show the keys of the screen that is shown."""
