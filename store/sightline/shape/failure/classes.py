@@ -113,6 +113,9 @@ STEMS = (
     b"critical",
     b"severe",
     b"differ",
+    b"crash",
+    b"nothing provides",
+    b"no match",
     b"\xe2\x9c",  # begins crosses, and ticks, which the patterns exclude
 )
 """Lower-case literals; a line without any of them is not judged."""
@@ -132,6 +135,8 @@ CLASSES = (
         ("panic: ", r"^panic: "),
         ("BUG: |Oops: |Kernel panic", r"^(?:\[[ \d.]+\] )?(?:BUG: |(?:Internal error: )?Oops: |Kernel panic)"),
         ("undefined reference", r"\bundefined reference\b"),
+        ("UNEXPECTED", r"\bUNEXPECTED[- ](?:FAIL|PASS|ERROR|CRASH|TIMEOUT|STATUS|NOTRUN|OK)"),
+        ("PROCESS-CRASH", r"\bPROCESS-CRASH\b"),
     ),
     _class(
         "located",
@@ -193,8 +198,9 @@ CLASSES = (
             r"|\bunrecogni[sz]ed\b|\bunsupported\b|\bincompatible\b|\bconflict(?:s|ing)? with\b)",
         ),
         (
-            "found |requires |deadline|quota|terminated|denied",
-            rf"{_NO_WARNING}(?:\bno \S+ found\b|\bfound (?:0|no) |\brequires (?:(?!\brequires ).)*\b(?:but|which|not)\b"
+            "found |requires |deadline|quota|terminated|denied|nothing provides|no match|crashed",
+            rf"{_NO_WARNING}(?:\bnothing provides\b|\bno match(?:es)? for\b|\bcrashed\b"
+            r"|\bno \S+ found\b|\bfound (?:0|no) |\brequires (?:(?!\brequires ).)*\b(?:but|which|not)\b"
             r"|\bdeadline exceeded\b|\bquota exceeded\b|\bterminated by\b|\bdenied\b)",
         ),
         ("differ", rf"{_NO_WARNING}\b(?:differs?|differing|differences? (?:in|between|at|found))\b"),
@@ -225,6 +231,7 @@ _NONE_OF_THEM = re.compile(
     r"|\berrors?\b[^:=]{0,30}[:=](?:[^:=]{0,30}=)?\s*[-+]?\d+\.\d*(?:e[-+]?\d+)?\.?(?=\s*(?:[,;|)\]]|$))"
     r"|\bnumber of [^:=]{0,40}[:=]\s*0(?![\w.%])|\bexception (?:trapping|handling|handler)\b"
     r"|\bthe above exception(?:, another exception occurred| was the direct cause of the following exception)"
+    r"|\b(?:known|expected)[- ](?:intermittent[- ])?fail(?:ed|ures?|s)?\b"
     r"|\becho [^;|&]{0,200};",  # of a script that is shown
     re.IGNORECASE,
 )
@@ -246,7 +253,16 @@ _PASSED = re.compile(
 )
 
 
+_FAILED = 2
 _WORD = len(CLASSES) - 1
+_TOLD_CHARS = 600
+"""Of a line's two ends, in which a message says what it is; between them, as among the arguments of a command, a word
+is less telling."""
+
+_CALM = re.compile(r"\W{0,8}(?:INFO|DEBUG|TRACE|NOTICE)\b")
+"""Begins an entry of a log that its own program takes for no error."""
+
+_UNEXPECTED = re.compile(r"\bUNEXPECTED[- ]|\bPROCESS-CRASH\b")
 _STRICT = re.compile(
     rb"(?i)warnings? (?:(?:being|are|were) )?treated as errors?|treat(?:ing|ed)? (?:all )?warnings? as errors?"
     rb"|\b(?:fail(?:ing|ed)|abort(?:ing|ed)) (?:due to|because of|with|on) (?:\d+ )?warnings?|too many warnings"
@@ -286,7 +302,7 @@ def indent_of(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
-_NONE_HAS = ("0", "no ", "none ", "zero ", "without", "error", "exception ", "echo ")
+_NONE_HAS = ("0", "no ", "none ", "zero ", "without", "error", "exception ", "echo ", "known", "expected")
 _PASSED_HAS = ("ok", "OK", "PASS", "✓", "✔", "√", "passed", "none", "SUCCESS")
 _OPTION = re.compile(r"^\s*-{1,2}[A-Za-z][\w-]*(?:[ =,<\[].*?)?(?<!\s)\s{2,}\S")
 """The description of an option, as usage has it."""
@@ -295,6 +311,11 @@ _OPTION = re.compile(r"^\s*-{1,2}[A-Za-z][\w-]*(?:[ =,<\[].*?)?(?<!\s)\s{2,}\S")
 def class_of(text: str) -> int:
     """Return the index of a cleaned line's class, 0 for the most specific one; -1 for none."""
     rank = _first_match(text)
+    if 0 <= rank < _WORD and len(text) > _TOLD_CHARS and text[:1] != "{":
+        ends = f"{text[: _TOLD_CHARS // 2]} … {text[-_TOLD_CHARS // 2 :]}"
+        rank = rank if 0 <= _first_match(ends) < _WORD else _WORD
+    if 0 <= rank < _FAILED and _CALM.match(text) and not _UNEXPECTED.search(text):
+        rank = _FAILED
     if rank < 0 or _FRAME.match(text) or (any(one in text for one in _PASSED_HAS) and _PASSED.search(text)):
         return -1
     if rank == _WORD and _OPTION.match(text):

@@ -441,6 +441,7 @@ _FORMS = (
     r"[^\t\n]{1,80}\t[^\t\n]{1,80}\t(?=\d{4}-)",  # gh run view --log: job, step
     r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?Z| ?[+-]\d\d:?\d\d)?\]?(?: \d\d[OE]\+?)? ?",
     r"\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?:? ",
+    r"(?:DEBUG|INFO) [\w.-]+:\d+: {1,4}",  # mock
     r"#\d+ \d+\.\d+ ",  # docker build, plain progress
     r"[\w.-]{1,40} {0,20}\| ",  # docker compose
     r"(?!\[(?:INFO|ERROR|WARN|WARNING|DEBUG|TRACE|FATAL|info|error|warn|debug|success|stderr|stdout|\d+/\d+)\])"
@@ -462,8 +463,10 @@ def prefix_of(lines: Iterable[str]) -> re.Pattern[str] | None:
     found: list[str] = []
     if _misses(re.compile("|".join(_FORMS)), texts, most_misses):
         return None  # most outputs have no prefix, which is soon seen
-    for form in _FORMS:
-        if not _misses(re.compile("".join(f"(?:{one})?" for one in found) + f"(?:{form})"), texts, most_misses):
+    for form in (*_FORMS, *_FORMS):  # a time may stand before or behind the name of a job
+        if form not in found and not _misses(
+            re.compile("".join(f"(?:{one})?" for one in found) + f"(?:{form})"), texts, most_misses
+        ):
             found.append(form)
     return re.compile("".join(f"(?:{form})?" for form in found)) if found else None
 

@@ -34,6 +34,7 @@ _LATER = {EXCEPTION: 0.0, LOCATED: 0.5, FAILED: 1.0, ECHO: 3.0, EXIT: 3.0, WORD:
 BEFORE_END_LINES = 25  # what stands this shortly before the message of a bad end is usually its reason
 SOONER = 2.0
 OTHER_FILE = 0.1  # how much later a kind of message comes for each further file
+LIKE_KIND, LIKE_WORDS, LIKE_MOST = 0.2, 2, 10  # the same for each further message that begins with the same words
 WHOLE_CAUSES = 2  # causes that come with their whole explanation before the names of others
 NAMED_ALL = range(4, 13)  # this many names may fit after one such cause, but not after two
 ALONE = 0.4  # place of these names
@@ -127,6 +128,7 @@ def in_order(failures: Failures, steps: Steps = _NO_STEPS) -> list[Placed]:
     later = 3.0 if known else 0.0
     ends = [hit.line for hit in told if hit.verdict.rank in (ECHO, EXIT)]
     repeats = _repeats(told)
+    last = told[-1].line if told else 1
     causes = [hit.line for hit in told if hit.verdict.rank in (CAUSE, EXCEPTION, LOCATED)]
 
     def _is_explained(line: int) -> bool:
@@ -142,7 +144,8 @@ def in_order(failures: Failures, steps: Steps = _NO_STEPS) -> list[Placed]:
             return repeats[hit.line]
         at = bisect_right(ends, hit.line)
         sooner = SOONER if at < len(ends) and ends[at] - hit.line <= BEFORE_END_LINES else 0
-        return later + _LATER[rank] + repeats[hit.line] - sooner
+        early = 1 - hit.line / last if rank == WORD else 0.0
+        return later + _LATER[rank] + repeats[hit.line] + early - sooner
 
     placed = [(of_itself(hit) + _elsewhere(hit.line, steps, main), hit) for hit in told]
     placed += [
@@ -162,6 +165,7 @@ def rare_in_order(lines: Sequence[int]) -> list[Placed]:
 def _repeats(hits: Sequence[FailureHit]) -> dict[int, float]:
     """Return how often each line's text was said before, counted as less if it was about another file."""
     abouts: Counter[tuple[int, str]] = Counter()
+    likes: Counter[tuple[int, str]] = Counter()
     seen: set[tuple[int, str, str]] = set()
     found: dict[int, float] = {}
     for hit in hits:
@@ -171,6 +175,10 @@ def _repeats(hits: Sequence[FailureHit]) -> dict[int, float]:
         if not hit.nth or (verdict.rank <= LOCATED and verdict.about and place not in seen):
             found[hit.line] = OTHER_FILE * abouts[kind]
             abouts[kind] += 1
+            if not verdict.rule and not hit.nth:
+                like = verdict.rank, " ".join(verdict.kind.split()[:LIKE_WORDS])
+                found[hit.line] += LIKE_KIND * min(likes[like], LIKE_MOST)
+                likes[like] += 1
         else:
             found[hit.line] = 0.5 * hit.nth if hit.nth < SAID_ENOUGH else hit.nth
         seen.add(place)

@@ -224,8 +224,10 @@ class Picker:
 
     def _rows(self, spans: Iterable[Span], *, core: bool) -> Iterator[EqualLines]:
         for row in read_rows(self._source, spans, self._is_error):
-            matters = core or row.error
-            limit = min(CAUSE_LINE_BYTES, self._room // 2) if matters else min(CONTEXT_LINE_BYTES, self._room // 8)
+            if row.error:
+                limit = min(CAUSE_LINE_BYTES, self._room // 2)
+            else:
+                limit = min(CONTEXT_LINE_BYTES, self._room // (4 if core else 8))
             if row.unread or text_bytes(row.text) >= limit:
                 yield from (clip(one, self._source.ref, limit, short=self._short) or one for one in singles(row))
             else:

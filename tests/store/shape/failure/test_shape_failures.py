@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.shape.failure import failure_scan as failures
-from sightline.shape.failure.examination import Examination
+from sightline.shape.failure.examination import Examination, prefix_of
 from sightline.shape.failure.failure_scan import find_failures
 from sightline.shape.failure.judge import (
     CAUSE,
@@ -23,6 +23,7 @@ from sightline.shape.failure.judge import (
 from sightline.shape.failure.judgement import judgement_for
 from sightline.shape.failure.tool_rules import BlockRule, FailureSort, LatePattern, Rule
 from sightline.shape.memory_stream import BytesSource
+from tests.each import each
 
 GENERAL = Judge()
 
@@ -116,6 +117,22 @@ def test_a_log_prefix_is_no_part_of_what_is_judged() -> None:
     start = BlockRule(("---",), LatePattern("^--- FAIL"), None, None, None, 9, "cause", None, None)
     stamped = Judge([rule(blocks=(start,))], re.compile(r"\d\d:\d\d "))
     assert found(b"12:30 --- FAIL: TestX\n12:31 ok\n", stamped) == [(1, CAUSE)]
+
+
+@each(
+    "form",
+    [
+        "[task 2026-11-28T09:00:00.123Z] 09:00:00 {}",
+        "09:00:00 [till] {}",
+        "DEBUG util.py:459:  {}",
+        "[till] 09:00:00 {}",
+    ],
+)
+def test_prefix_of_a_log_has_its_parts_in_any_order(form: str) -> None:
+    lines = [form.format(text) for text in ["weighs crates", "INFO - weighed", "reads", "writes", "ends"] * 4]
+    prefix = prefix_of(lines)
+    assert prefix
+    assert form.format("FAILED")[prefix.match(form.format("FAILED")).end() :] == "FAILED"  # type: ignore[union-attr]
 
 
 def test_of_a_flood_the_first_lines_are_asked_what_they_name() -> None:

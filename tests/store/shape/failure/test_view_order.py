@@ -138,3 +138,45 @@ def test_details_of_a_failure_of_one_service_are_shown_in_a_log_that_has_other_l
         ]
     shown = _view(lines, "./plan")
     assert all(f"Expression: drawer_{at} != till.end()" in shown for at in range(5))
+
+
+def test_what_another_line_says_comes_before_more_that_begins_with_the_same_words() -> None:
+    things = [f"{a}{b}" for a in ("door", "lamp", "sign", "lock") for b in "abcdefgh"]
+    lines = [f"weighed crate {at}" for at in range(3000)]
+    for at, thing in enumerate(things):
+        said = f"JavaScript error: {thing.title()}Error: the {thing} has no {thing} of its own, so it waits"
+        lines[60 * at + 40] = said
+    lines[2100] = "FATAL: the depot is on fire, so no crate that was weighed this week leaves it before June is over"
+    assert "the depot is on fire" in _view(lines, "./weigh")
+
+
+def test_command_below_an_error_is_clipped() -> None:
+    noise = [f"weighed crate {at}" for at in range(300)]
+    shown = _view([*noise, "ERROR: load a failed:", f" # /usr/bin/load {'--crate 7 ' * 200}", *noise], "./load")
+    assert max(map(len, shown.splitlines()[1:])) <= 512
+
+
+def test_last_of_many_weak_hints_come_first() -> None:
+    things = [f"{a}{b}" for a in ("door", "lamp", "sign", "lock", "bell") for b in "abcdefghij"]
+    lines = [
+        line for one in things for line in (*(f"reads {one}" for _ in "123"), f"{one} is missing, so another is built")
+    ]
+    shown = _view([*lines, "shop is missing, so nothing is sold", *(f"ends {one}" for one in things)], "./build")
+    assert "shop is missing, so nothing is sold" in shown
+
+
+def test_what_stands_above_a_traced_exit_is_the_reason() -> None:
+    lines = ["+ make", *(f"reads error {at}.txt" for at in range(300)), "+ test -d till", "+ echo 'the till is gone'"]
+    lines += ["the till is gone", "+ exit 1", *(f"removes {at}" for at in range(200))]
+    shown = _view(["+ set -x", *lines], "./ci.sh")
+    assert "the till is gone\n+ exit 1" in shown
+    assert "— + exit 1" not in shown.partition("\n")[0]
+
+
+def test_annotation_of_an_exit_code_is_no_reason() -> None:
+    lines = ["2026-11-28T09:00:00.1Z ##[group]Run ./test", "2026-11-28T09:00:01.1Z RuntimeError: the till is gone"]
+    lines += [f"2026-11-28T09:00:02.1Z uploads {at}" for at in range(200)]
+    lines += ["2026-11-28T09:00:03.1Z ##[error][Runner] Step script exited with code 1. See the step above."]
+    head = _view(lines, "./ci.sh").partition("\n")[0]
+    assert "the till is gone" in head
+    assert "exited with code" not in head
