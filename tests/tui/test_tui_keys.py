@@ -42,8 +42,9 @@ def test_a_key_from_the_configuration_takes_the_place_of_the_usual_one(tmp_path:
         (
             '[keys.lsit]\ndown = "n"\n',
             "keys.lsit: there is no such pane",
-            "anywhere, app, brief, buffer, calls, claims, cost, covered, diff, found, grounds, info, json, lines, "
-            "list, merged, notes, query, replay, result, rows, scope, session, sessions, shown, timeline, viewer",
+            "anywhere, app, brief, buffer, calls, claims, cost, covered, diff, files, found, grounds, info, json, "
+            "lines, list, merged, notes, parts, query, replay, result, rows, scope, session, sessions, shown, "
+            "timeline, viewer",
         ),
         ('[keys.list]\ndwn = "n"\n', "keys.list.dwn: there is no such action", "down, group, half-a-page-down"),
         ('[keys.list]\ndown = "hyper+n"\n', "keys.list.down: 'hyper+n' is no key", "pagedown"),

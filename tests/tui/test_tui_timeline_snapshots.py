@@ -56,6 +56,20 @@ def spoken(asked: Store) -> Store:
     return asked
 
 
+@pytest.fixture
+def edited(spoken: Store) -> Store:
+    """The same with a file that was read and edited."""
+    path = "/home/ada/project/src/wall.py"
+    file = add(spoken, "file_00000d", path, numbered(30), exit_code=None, ago=290)
+    ask(spoken, file, [(1, 30)], verb="read_file", ago=290, request={"path": path})
+    change = {"file_path": path, "old_string": "line 12\n", "new_string": "line twelve\n# a second coat\n"}
+    request = {"tool": "Edit", "arguments": change, "files": [path]}
+    ask(spoken, None, verb="tool", ago=280, reply="The file has been updated.\n", request=request)
+    made = add(spoken, "cmd_00000e", "make paint", b"wet\n", ago=270)
+    ask(spoken, made, [(1, 1)], verb="run_command", ago=270, exit_code=0)
+    return spoken
+
+
 def shown(compare: Compare, store: Store, size: tuple[int, int], *keys: str) -> bool:
     async def before(pilot: Pilot[None]) -> None:
         await rest(pilot)
@@ -79,6 +93,21 @@ def test_replay(snap_compare: Compare, asked: Store, size: tuple[int, int]) -> N
 @pytest.mark.parametrize("size", [(80, 24), (140, 30)], ids=["small", "medium"])
 def test_timeline_with_words(snap_compare: Compare, spoken: Store, size: tuple[int, int]) -> None:
     assert shown(snap_compare, spoken, size, "t", "g", "enter")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 30)], ids=["small", "medium"])
+def test_timeline_with_an_edit(snap_compare: Compare, edited: Store, size: tuple[int, int]) -> None:
+    assert shown(snap_compare, edited, size, "t", "G", "k", "k", "enter")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 30)], ids=["small", "medium"])
+def test_replay_of_an_edit(snap_compare: Compare, edited: Store, size: tuple[int, int]) -> None:
+    assert shown(snap_compare, edited, size, "t", "G", "k", "k", "r")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 30)], ids=["small", "medium"])
+def test_files_of_a_replay(snap_compare: Compare, edited: Store, size: tuple[int, int]) -> None:
+    assert shown(snap_compare, edited, size, "t", "G", "k", "k", "r", "right", "f")
 
 
 @pytest.mark.parametrize("size", [(80, 24), (140, 30)], ids=["small", "medium"])

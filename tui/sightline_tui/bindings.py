@@ -29,6 +29,8 @@ from sightline_tui.timeline.call_rows import CallRows
 from sightline_tui.timeline.cost_rows import CostRows
 from sightline_tui.timeline.cost_screen import CostScreen
 from sightline_tui.timeline.coverage_rows import CoverageRows
+from sightline_tui.timeline.files_screen import FilesScreen
+from sightline_tui.timeline.part_rows import PartRows
 from sightline_tui.timeline.replay_screen import ReplayScreen
 from sightline_tui.timeline.screen import TimelineScreen
 from sightline_tui.timeline.session_rows import SessionFactRows, SessionRows
@@ -40,8 +42,9 @@ _AUDIT_SCREENS = (ScopedScreen, BriefScreen, ClaimsScreen, TimelineScreen, Repla
 _PANES = (BufferList, FoundLines, Viewer, DiffView, JsonView, MergedRows, QueryInput, ResultPane, RowView, TextRows)
 _AUDIT_PANES = (BriefRows, ClaimRows, GroundRows, CallRows, CoverageRows, SessionRows, SessionFactRows, NoteRows)
 _OF_COSTS = (CostScreen, CostRows)
+_OF_FILES = (FilesScreen, PartRows)
 
 
 def all_bindings() -> list[list[BindingType]]:
     """The bindings of each class that has some, except the application's."""
-    return [owner.BINDINGS for owner in (*_SCREENS, *_AUDIT_SCREENS, *_PANES, *_AUDIT_PANES, *_OF_COSTS)]
+    return [owner.BINDINGS for owner in (*_SCREENS, *_AUDIT_SCREENS, *_PANES, *_AUDIT_PANES, *_OF_COSTS, *_OF_FILES)]

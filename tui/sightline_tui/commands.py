@@ -33,6 +33,7 @@ _PANES = {
     "JsonView": "The tree",
     "CallRows": "The calls",
     "CoverageRows": "What had been seen",
+    "PartRows": "The files",
     "SessionRows": "The sessions",
     "SessionFactRows": "The session",
     "MergedRows": "The merged lines",

@@ -174,7 +174,7 @@ def _hunk(old: Sequence[str], new: Sequence[str], first: int) -> Iterator[DiffLi
     for place, (begin, end, new_begin, new_end) in enumerate(found):
         start = max(shown, new_begin - CONTEXT_LINES)
         if first and (start > shown or not place):
-            yield DiffLine("@", f"line {first + start:,}", first + start)
+            yield DiffLine("@", "", first + start)
         yield from (DiffLine(" ", new[at], _at(first, at)) for at in range(start, new_begin))
         yield from (DiffLine("-", old[at], _at(first, at)) for at in range(begin, end))
         yield from (DiffLine("+", new[at], _at(first, at)) for at in range(new_begin, new_end))

@@ -53,6 +53,22 @@ def changes_of(call: Call) -> tuple[FileChange, ...]:
     return () if call.failed else _changes(call.view.request)
 
 
+def lines_changed(call: Call) -> tuple[int, int]:
+    """Return how many lines a call added to files, and how many it took from them, as far as its request says."""
+    return _lines_changed(changes_of(call))
+
+
+@lru_cache(maxsize=512)
+def _lines_changed(changes: tuple[FileChange, ...]) -> tuple[int, int]:
+    signs = [line.sign for one in changes for line in stated_diff(one)]
+    return signs.count("+"), signs.count("-")
+
+
+def stated_diff(change: FileChange) -> list[DiffLine]:
+    """Return a change as a diff, as far as the call itself states it: without numbers and surroundings."""
+    return changed(UNKNOWN, change)[1]
+
+
 class _Touch(NamedTuple):
     """A call that read or changed a file: its place, the file, and the change; None for a read."""
 

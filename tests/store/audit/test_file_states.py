@@ -27,7 +27,7 @@ def edited(state: FileState, old: str, new: str, **more: object) -> tuple[FileSt
 def test_an_edit_of_a_file_that_was_read_is_a_diff_with_numbers() -> None:
     state, diff = edited(read(UNKNOWN, 1, TEN, 10), "line 5\n", "line five\nand a half\n")
     assert [(one.sign, one.text, one.number) for one in diff] == [
-        ("@", "line 2", 2),
+        ("@", "", 2),
         (" ", "line 2", 2),
         (" ", "line 3", 3),
         (" ", "line 4", 4),
@@ -44,7 +44,7 @@ def test_an_edit_of_a_file_that_was_read_is_a_diff_with_numbers() -> None:
 
 def test_a_change_within_a_line_shows_the_whole_line() -> None:
     _, diff = edited(written("a = 1\nb = 2\n"), "= 2", "= 3")
-    assert [(one.sign, one.text) for one in diff] == [("@", "line 1"), (" ", "a = 1"), ("-", "b = 2"), ("+", "b = 3")]
+    assert [(one.sign, one.text) for one in diff] == [("@", ""), (" ", "a = 1"), ("-", "b = 2"), ("+", "b = 3")]
 
 
 def test_without_a_read_the_diff_is_known_and_the_file_is_not() -> None:

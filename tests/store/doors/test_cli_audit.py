@@ -15,6 +15,8 @@ from sightline.base.records import Gap
 from sightline.doors.cli.main import main
 from sightline.log import log
 from sightline.log.session_events import AgentMessage, Prompt, append_events
+from sightline.log.views import Shows, record_view
+from sightline.shape.segments import Segment
 from sightline.store import Store
 
 IN_PROCESS = True
@@ -106,6 +108,17 @@ def test_timeline_has_what_was_said_between_the_calls(cli: Any, numbers: str) ->
     assert cli("timeline", "--json", "--failed").data["said"] == []
     log.blank(path, lambda _: True)
     assert [one["text"] for one in cli("timeline", "--json").data["said"]] == [None, None]
+
+
+def test_timeline_has_how_a_call_changed_files(cli: Any, numbers: str) -> None:
+    edit = {"file_path": "/p/a.py", "old_string": "a = 1\nb = 2\n", "new_string": "a = 1\nb = 3\nc = 4\n"}
+    with Store(str(cli.home)) as store:
+        (session,) = store.index.sessions()
+        record_view(store, session, Shows("tool", {"tool": "Edit", "arguments": edit}), (Segment("done"),))
+    *_, call = cli("timeline", "--json").data["calls"]
+    diff = [" a = 1", "-b = 2", "+b = 3", "+c = 4"]
+    assert call["changes"] == [{"path": "/p/a.py", "what": "edited", "moved": None, "diff": diff, "cut": False}]
+    assert "+2 -1 lines of files  Edit a.py" in cli("timeline").out
 
 
 def test_timeline_is_filtered(cli: Any, hidden: str) -> None:

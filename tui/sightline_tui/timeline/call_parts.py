@@ -19,6 +19,7 @@ from sightline_tui.common.phrases import ALTERED, PARTIAL, counted, short_bytes,
 from sightline_tui.common.strips import ELLIPSIS, StripPart, cut, fitted, pad, width_of
 from sightline_tui.common.visible_text import title, visible
 from sightline_tui.timeline.call_reader import ContextLoss, Row
+from sightline_tui.timeline.edit_parts import counts_of
 from sightline_tui.timeline.totals import TimelineTotals
 
 _LEAD = 4
@@ -65,6 +66,8 @@ def clock(when: float, now: float) -> str:
 
 def _shown(call: Call, _: CallLook) -> StripPart:
     view = call.view
+    if not view.refs and (told := counts_of(call)):
+        return StripPart(told, "dim")
     if not view.lines_total:
         return StripPart("-" if not call.lines else short_count(call.lines), "dim")
     share = f"{short_count(call.lines)}/{short_count(view.lines_total)}"
@@ -353,6 +356,8 @@ def shown_parts(call: Call) -> list[StripPart]:
         how = f" (exit {code})" if code else " (failed)" if call.failed_before_filter else ""
         told = f"└ before the filter {call.unfiltered.ref}{how}"
         parts.append(StripPart(told, "failed" if call.failed_before_filter else "dim"))
+    if told := counts_of(call):
+        parts.append(StripPart(f"changed {told} lines"))
     if view.lines_total:
         in_part = f", {call.cut_lines:,} in part" if call.cut_lines else ""
         parts.append(StripPart(f"shown {call.lines:,} of {counted(view.lines_total, 'line')}{in_part}"))

@@ -27,7 +27,21 @@ class CallRows(RowView):
 
     PARTS = (
         *RowView.PARTS,
-        *("failed", "cut", "again", "session", "verb", "ref", "note", "program", "option", "quoted", "join"),
+        *(
+            "added",
+            "removed",
+            "failed",
+            "cut",
+            "again",
+            "session",
+            "verb",
+            "ref",
+            "note",
+            "program",
+            "option",
+            "quoted",
+            "join",
+        ),
     )
     BINDINGS: ClassVar[list[BindingType]] = named(
         "calls",

@@ -6,6 +6,7 @@ from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.buffer_failures import Failure, failures_if_quick
 from sightline.audit.conversation import Said, said_before, said_in, said_since
 from sightline.audit.coverage import NO_LINES, Coverage, GradedLines, Share, share_of, within
+from sightline.audit.file_trail import FileTrail, KnownFile
 from sightline.audit.held_lines import HeldTokens, Holdings, held_of, held_tokens, is_told
 from sightline.audit.line_spans import common, union
 from sightline.audit.timeline import (
@@ -27,6 +28,7 @@ from sightline.store import Reading
 from sightline_tui.timeline.step_coverage import Standing, standing
 
 _MOST_OUTPUTS = 200
+_MOST_FILES = 500
 
 
 class ReplayOutput(NamedTuple):
@@ -66,6 +68,7 @@ class ReplayStep(NamedTuple):
         called: what to call the session.
         why: the last prompt, and what the agent said last before the call; none if that is not kept.
         said: all that was said since the call before this one; if nothing, the same as `why`.
+        changed: the files that the call changed.
     """
 
     at: int
@@ -82,6 +85,7 @@ class ReplayStep(NamedTuple):
     called: str = ""
     why: Sequence[Said] = ()
     said: Sequence[Said] = ()
+    changed: Sequence[KnownFile] = ()
 
 
 class ReplayReader:
@@ -92,6 +96,7 @@ class ReplayReader:
         self._store = store
         self._session = session
         self._timeline = Timeline(store, session=session)
+        self._trail: FileTrail | None = None
 
     def place_of(self, view_id: str) -> int:
         """Return a view's call as its index from 0; the last call if the view is unknown. Raises as the store does."""
@@ -127,9 +132,24 @@ class ReplayReader:
         spoken = said_in(self._store, self._session)
         why = said_before(spoken, call.begun)
         said = said_since(spoken, calls[at - 1].begun if at else 0.0, call.begun) or why
+        files = self._followed(calls).changed_at(at)
         return ReplayStep(
-            at, len(calls), call, text, gone, buffer, streams, outputs, totals, seen, held, called, why, said
+            at, len(calls), call, text, gone, buffer, streams, outputs, totals, seen, held, called, why, said, files
         )
+
+    def _followed(self, calls: Sequence[Call]) -> FileTrail:
+        """Return what the calls tell of files."""
+        if self._trail is None:
+            known = self._store.index.session(self._session)
+            self._trail = FileTrail(self._store, known.cwd if known else "")
+        self._trail.take(calls)
+        return self._trail
+
+    def files(self, at: int) -> list[KnownFile]:
+        """Return what was known at a step of the files that calls had read or changed, the last ones first."""
+        self._timeline.refresh()
+        trail = self._followed(self._timeline.calls)
+        return [trail.at(path, at) for path in trail.files(at)[:_MOST_FILES]]
 
     def next_miss(self, at: int, now: str) -> tuple[int, int] | None:
         """Find the next call that is the first about an output with a failure that no agent had been shown by then.

@@ -7,6 +7,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
+from textual.widget import Widget
 
 from sightline.store import Reading
 from sightline_tui.common.answer_text import AnswerText
@@ -19,9 +20,13 @@ from sightline_tui.common.store_screen import StoreScreen
 from sightline_tui.common.text_rows import TextRows
 from sightline_tui.common.theme import load_style
 from sightline_tui.timeline.coverage_rows import CoverageRows
+from sightline_tui.timeline.edit_parts import changed_rows
+from sightline_tui.timeline.files_screen import FilesScreen
+from sightline_tui.timeline.part_rows import PartRows
 from sightline_tui.timeline.replay_reader import ReplayReader, ReplayStep
 from sightline_tui.timeline.step_parts import (
     asked_rows,
+    changed_title,
     covered_title,
     head_parts,
     legend,
@@ -70,6 +75,8 @@ class ReplayScreen(StoreScreen[None]):
             Binding("o", "other_output", "Other output of the call", show=False),
             Binding("exclamation_mark", "missed", "Missed", key_display="!"),
             Binding("I", "why", "Why"),
+            Binding("f", "files", "Files then"),
+            Binding("d", "changed", "The diff of the call, or its output", show=False),
             Binding("tab,shift+tab", "app.focus_next", "Other pane", key_display="Tab"),
             Binding("escape,q,r", "dismiss", "Back", key_display="Esc"),
         ],
@@ -94,6 +101,7 @@ class ReplayScreen(StoreScreen[None]):
         self._shown = ("", 0, 0)
         self._missed_at = 0  # how many missed failures of this output the key has gone to
         self._goes_to_missed = False  # goes there once the step is read
+        self._shows_output = False  # although the call changed files
         self._says = False  # whether what was said stands in the place of the reply
         self._reads: StoreRead[ReplayStep | None] = StoreRead(self, self._plan, self._take)
         self._seeks: StoreRead[tuple[int, int] | None] = StoreRead(self, self._plan_seek, self._found)
@@ -111,6 +119,7 @@ class ReplayScreen(StoreScreen[None]):
             with Container(id="replay-output"):
                 yield Bar(id="covered-title")
                 yield CoverageRows(self._store)
+                yield PartRows(id="changed")
         yield Bar(id="replay-so-far")
         yield KeyBar()
 
@@ -137,7 +146,9 @@ class ReplayScreen(StoreScreen[None]):
             if shown != self._shown:
                 self._shown, self._missed_at = shown, 0
                 self._show_reply(step)
+                self._shows_output = False
                 self.query_one(CoverageRows).show(step.buffer, step.streams)
+                self.query_one("#changed", PartRows).show(list(changed_rows(step.changed, step.call)))
             if self._goes_to_missed:
                 self._goes_to_missed = False
                 self._go_to_missed()
@@ -162,10 +173,23 @@ class ReplayScreen(StoreScreen[None]):
         about = self.query_one("#replay-asked", Bar)
         about.styles.height = len(asked)
         about.say(*((row, ()) for row in asked))
+        changes = bool(step.changed) and not self._shows_output
+        self._swap(self.query_one("#changed"), self.query_one("#covered"), first=changes)
         title = self.query_one("#covered-title", Bar)
-        title.say((covered_title(step), ()), (map_parts(step, title.size.width), ()))
+        if changes:
+            title.say((changed_title(step), ()), ((), ()))
+        else:
+            title.say((covered_title(step), ()), (map_parts(step, title.size.width), ()))
         rows = so_far_rows(step, width)
         self.query_one("#replay-so-far", Bar).say(*((row, ()) for row in rows), (legend(step), ()))
+
+    def _swap(self, one: Widget, other: Widget, *, first: bool) -> None:
+        """Show the first or the second of two widgets in one place, with the focus where the other had it."""
+        shown, hidden = (one, other) if first else (other, one)
+        shown.display = True
+        if self.focused is hidden:
+            self.set_focus(shown)
+        hidden.display = False
 
     # keys
 
@@ -192,6 +216,17 @@ class ReplayScreen(StoreScreen[None]):
         if self._step is not None:
             self._show_reply(self._step)
         self.tell()
+
+    def action_changed(self) -> None:
+        """Show the output of a call that changed files, or its diff again."""
+        if self._step is not None and self._step.changed and self._step.buffer is not None:
+            self._shows_output = not self._shows_output
+            self.tell()
+
+    def action_files(self) -> None:
+        """Show the files as they were at this step, as far as the calls show that."""
+        if self._step is not None:
+            self.app.push_screen(FilesScreen(self._replaying, self._step))
 
     def action_missed(self) -> None:
         """Go to the next failure that had not been shown by then, first in this output and then in others."""

@@ -62,6 +62,7 @@ class TimelineScreen(ScopedScreen[None]):
             Binding("left_square_bracket", "session(-1)", "Previous session", show=False),
             Binding("f", "failed", "Only failed calls, or all", show=False),
             Binding("V", "verb", "Only calls of one verb, or of the next", show=False),
+            Binding("d", "unfold", "What the call changed in files, or the words", show=False),
             Binding("o", "output", "Only calls about this output, or all", show=False),
             Binding("exclamation_mark", "overlooked", "Overlooked", key_display="!"),
             Binding("y", "copy_ref", "Copy the ref of the lines", show=False),
@@ -360,14 +361,20 @@ class TimelineScreen(ScopedScreen[None]):
             self.action_leave()
         elif row is None and self._is_read:
             self.post_message(BeginningWanted())
-        elif can_unfold(row):
-            calls.unfold()
-            self.tell()
+        elif can_unfold(row) and not ref:
+            self.action_unfold()
         elif not ref:
             what = "Nothing of it is one output's" if isinstance(row, ContextLoss) else "This call is about no output"
             self.notify(what, markup=False)
         else:
             self.run_worker(go_to(self, self._store, ref), exclusive=True, group="go")
+
+    def action_unfold(self) -> None:
+        """Show below its row what a call changed in files, or all that was said, or fold it again."""
+        calls = self.query_one(CallRows)
+        if can_unfold(calls.row):
+            calls.unfold()
+            self.tell()
 
     def seek_reason(self, session: str, when: float) -> None:
         """Go to why a session did something at a time, once its calls are read; without the filter."""

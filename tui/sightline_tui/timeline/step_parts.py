@@ -115,6 +115,13 @@ def said_text(step: ReplayStep) -> str:
     return "\n".join(told) or "(nothing is kept of what was said before this call)"
 
 
+def changed_title(step: ReplayStep) -> list[StripPart]:
+    """Return the title above the diff of what a call changed."""
+    parts = [StripPart(f" Changed {counted(len(step.changed), 'file')}", "strong"), StripPart("  f ", "key")]
+    parts.append(StripPart("files then", "dim"))
+    return [*parts, StripPart("  d ", "key"), StripPart("its output", "dim")] if step.buffer else parts
+
+
 def covered_title(step: ReplayStep) -> list[StripPart]:
     """Return the title above the output: its name, and how much of it had been seen."""
     if step.buffer is None:

@@ -1,14 +1,17 @@
-"""Lays out below a row of the timeline what it folds into one line: the words that were said. Pure functions."""
+"""Lays out below a row of the timeline what it folds into one line: words, or the diff of an edit. Pure functions."""
 
 from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len, chop_cells
 
 from sightline.audit.conversation import Said
+from sightline.audit.file_trail import changes_of
+from sightline.audit.timeline import Call
 from sightline.light.named_tuple import NamedTuple
 from sightline_tui.common.strips import StripPart
 from sightline_tui.common.visible_text import TAB_STOP, visible
 from sightline_tui.timeline.call_reader import Row
+from sightline_tui.timeline.edit_parts import edit_rows
 
 _LEAD = " │  "
 _LEAST_CELLS = 10
@@ -23,14 +26,17 @@ class UnfoldedLine(NamedTuple):
 
 def can_unfold(row: Row | None) -> bool:
     """Return whether a row has more to show below itself."""
-    return isinstance(row, Said) and bool(row.text)
+    return bool(row.text) if isinstance(row, Said) else isinstance(row, Call) and bool(changes_of(row))
 
 
 def unfolded(row: Row, width: int) -> list[UnfoldedLine]:
     """Return the lines below a row that is unfolded, no wider than this many cells."""
-    if not isinstance(row, Said):
-        return []
-    return [UnfoldedLine(row, (StripPart(_LEAD, "dim"), StripPart(line))) for line in said_lines(row, width)]
+    lead = StripPart(_LEAD, "dim")
+    if isinstance(row, Call):
+        return [UnfoldedLine(row, (lead, *parts)) for parts in edit_rows(row)]
+    if isinstance(row, Said):
+        return [UnfoldedLine(row, (lead, StripPart(line))) for line in said_lines(row, width)]
+    return []
 
 
 def said_lines(said: Said, width: int) -> Iterator[str]:

@@ -8,6 +8,7 @@ from operator import itemgetter
 from sightline.audit.accounting import Accounted
 from sightline.audit.conversation import Said, said_in
 from sightline.audit.coverage import percent, told_share
+from sightline.audit.file_trail import changes_of, lines_changed, stated_diff
 from sightline.audit.held_lines import HeldTokens, Holdings, Loss, held_tokens, losses_of
 from sightline.audit.report.data import totals_data
 from sightline.audit.session_cost import scope_cost
@@ -21,6 +22,7 @@ from sightline.doors.cli.views import as_data as view_data
 from sightline.doors.cli.views import gone_of
 from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.terminal.output import Door, print_json, red, write_out
+from sightline.harnesses.file_changes import FileChange
 from sightline.light.typing_names import Any
 from sightline.log.notes import list_notes, notes_for
 from sightline.log.sessions import session_title
@@ -173,12 +175,19 @@ def as_data(call: Call) -> dict[str, Any]:
         "unanswered": call.unanswered,
         "unfiltered": call.unfiltered.ref if call.unfiltered else None,
         "unfiltered_failed": call.failed_before_filter,
+        "changes": [_change_data(one) for one in changes_of(call)],
         "new_lines": call.new,
         "again_lines": call.again,
         "cut_lines": call.cut_lines,
         "tokens_estimated": call.tokens,
         "alone_bytes": call.alone_bytes,
     }
+
+
+def _change_data(change: FileChange) -> dict[str, Any]:
+    """Encode how a call changed a file: its lines, as far as the call states them, behind ``+``, ``-`` or a blank."""
+    diff = [f"{line.sign}{line.text}" for line in stated_diff(change) if line.sign != "@"]
+    return {"path": change.path, "what": change.what, "moved": change.moved or None, "diff": diff, "cut": change.cut}
 
 
 def _row(call: Call, gone: list[str], titles: Mapping[str, str]) -> str:
@@ -195,6 +204,7 @@ def _row(call: Call, gone: list[str], titles: Mapping[str, str]) -> str:
         "running" if call.running else "",
         _before_filter(call),
         f"{call.again:,} again" if call.again else "",
+        "+{:,} -{:,} lines of files".format(*lines_changed(call)) if changes_of(call) else "",
         "gone" if gone else "",
     ]
     parts = [
