@@ -347,9 +347,9 @@ def main() -> int:
             asyncio.run(picture(store, "diff", "W", "n", compared=(BEFORE, AFTER)))
             asyncio.run(picture(store, "query", "j", ":", *"grep -n ok @cmd_a1b2c3.err | head", "enter"))
             asyncio.run(picture(store, "json", "/", *"items", "enter", "J", "j", "enter", "j"))
-            asyncio.run(picture(store, "inspector-light", "C"))
+            asyncio.run(picture(store, "inspector-light", "C", "down", "enter"))
             overlook(store)
-            asyncio.run(picture(store, "audit", "C", "C", "enter", "exclamation_mark"))
+            asyncio.run(picture(store, "audit", "C", "down", "down", "enter", "enter", "exclamation_mark"))
             asyncio.run(picture(store, "shown", "V", "k"))
         finally:
             log.terminate()

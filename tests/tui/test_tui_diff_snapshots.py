@@ -54,7 +54,7 @@ def test_diff(snap_compare: Compare, runs: Store, size: tuple[int, int]) -> None
 
 
 def test_diff_light(snap_compare: Compare, runs: Store) -> None:
-    assert shown(snap_compare, runs, (120, 36), "C", "v", "j", "j")
+    assert shown(snap_compare, runs, (120, 36), "C", "down", "enter", "v", "j", "j")
 
 
 def test_diff_without_colours(snap_compare: Compare, runs: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -170,8 +170,9 @@ def test_styles_that_are_kept_are_those_that_textual_would_find(store: Store) ->
     async def body() -> None:
         async with opened(store) as pilot:
             widgets = [buffers(pilot), viewer(pilot)]
-            for key in ("tab", "C", "tab", "C", "j", "tab", "C"):
-                await press(pilot, key)
+            chosen = "C", "down", "enter"
+            for keys in (("tab",), chosen, ("tab",), chosen, ("j",), ("tab",), chosen):
+                await press(pilot, *keys)
                 for widget in widgets:
                     for name, kept in (widget._kept or {}).items():
                         for partial in (False, True):

@@ -85,14 +85,14 @@ def test_the_mouse_drags_the_split(store: Store) -> None:
 def test_the_terminals_own_colours_are_left_to_the_terminal(store: Store) -> None:
     async def body() -> None:
         async with opened(store) as pilot:
-            await press(pilot, "C", "C")
+            await press(pilot, "C", "down", "down", "enter")
         async with opened(store) as pilot:
             assert pilot.app.theme == "sightline-terminal"
             styles = [segment.style for segment in buffers(pilot).render_line(0) if segment.style]
             colours = [colour for style in styles for colour in (style.color, style.bgcolor) if colour]
             assert colours
             assert {colour.type for colour in colours} <= {ColorType.DEFAULT, ColorType.STANDARD}
-            await press(pilot, "C")
+            await press(pilot, "C", "up", "up", "enter")
             assert pilot.app.theme == "sightline-dark"
 
     run(body)
@@ -104,7 +104,7 @@ def test_whatever_theme_is_remembered_there_is_one(store: Store, kept: str) -> N
 
     async def body() -> None:
         async with opened(store) as pilot:
-            assert pilot.app.theme == (kept if kept == "sightline-light" else "sightline-dark")
+            assert pilot.app.theme == ("sightline-dark" if kept == "gone" else kept)
 
     run(body)
 

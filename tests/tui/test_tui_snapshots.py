@@ -52,7 +52,7 @@ def test_inspector(snap_compare: Compare, project: Store, size: tuple[int, int])
 
 
 def test_light(snap_compare: Compare, project: Store) -> None:
-    assert shown(snap_compare, project, (120, 36), "C", "j", "enter")
+    assert shown(snap_compare, project, (120, 36), "C", "down", "enter", "j", "enter")
 
 
 def test_filter(snap_compare: Compare, project: Store) -> None:

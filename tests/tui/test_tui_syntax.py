@@ -128,7 +128,7 @@ def test_it_is_shown_once_it_is_known_and_not_where_a_line_has_colours_of_its_ow
             keyword = shown.own_style + shown.part_style("keyword")
             assert style(1) == keyword != style(2)
             before = style(1)
-            await press(pilot, "enter", "C")
+            await press(pilot, "enter", "C", "down", "enter")
             assert style(1) != before  # the theme's
             await press(pilot, "r")
             assert style(1) == shown.own_style
