@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from sightline.audit.prices import PriceList
-from sightline.base.request_usage import RequestUsage
+from sightline.base.request_usage import SUM, RequestUsage
 from sightline.light.named_tuple import NamedTuple
 from sightline.settings.config import ModelPrice
 
@@ -56,7 +56,7 @@ def priced(rows: Iterable[RequestUsage], prices: PriceList) -> list[PricedReques
     found = list[PricedRequest]()
     for row in rows:
         counts = (row.fresh, row.cache_read, row.cache_write, row.cache_write_1h)
-        if counts == (None,) * 4:
+        if counts == (None,) * 4 or row.tier == SUM:
             continue
         fresh, read, short, hour = (count or 0 for count in counts)
         context = fresh + read + short + hour

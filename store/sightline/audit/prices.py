@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 
 from sightline.base.regular_files import read_regular
-from sightline.base.request_usage import RequestSum
+from sightline.base.request_usage import SUM, RequestSum
 from sightline.light.library import cache
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.toml_text import loads
@@ -106,7 +106,7 @@ class PriceList:
 
     def _price(self, model: str, tier: str, period: int, band: int) -> ModelPrice | None:
         names = [one for one in _names_of(model) if one in self._own or one in self._models]
-        if not names:
+        if not names or SUM in tier.split():
             return None
         if names[0] in self._own:
             return self._own[names[0]]

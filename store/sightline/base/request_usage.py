@@ -9,6 +9,10 @@ MOST_TOKENS = 1 << 40
 """No request has as many, and sums of a million such counts still fit SQLite's integers."""
 
 
+SUM = "sum"
+"""The tier of a record that is a sum of requests: a price depends on each of them, so it has none."""
+
+
 class RequestUsage(NamedTuple):
     """The tokens of one request to a model; a count is None if it is not stated.
 

@@ -10,25 +10,33 @@ A command that goes on says so at the end of its result, with a ``shellId``. Wha
 ``read_bash {shellId}``, and its exit code there, or before that in ``system.notification {kind: {type: shell_completed,
 shellId, exitCode}}`` (1.0.64 to 1.0.68). On Windows the tools are ``powershell``, ``read_powershell``; the latter gives
 all that the command has written so far.
+
+``assistant.message`` has ``outputTokens``, ``model`` and ``apiCallId``; ``session.shutdown``, which only a clean end
+writes, ``modelMetrics: {MODEL: {usage: {inputTokens, cacheReadTokens, cacheWriteTokens}, totalNanoAiu}}`` of all
+requests of the process. The input holds what was read from the cache and written to it (1.0.64 to 1.0.68).
 """
 
 import re
 from collections.abc import Iterator
 
 from sightline.base.records import Gap
+from sightline.base.request_usage import SUM, RequestUsage, without_zeros
 from sightline.harnesses.copilot import HARNESS, exit_code_in, made_of
-from sightline.harnesses.tool_call import ToolCall, dict_of, plain, text_of
+from sightline.harnesses.tool_call import ToolCall, dict_of, number, plain, text_of
 from sightline.harnesses.transcript import (
     Candidate,
     SessionParser,
+    ToldUsage,
     TranscriptItem,
     TranscriptReading,
+    count_of,
 )
 from sightline.light.typing_names import Any
 
 _GOES_ON = re.compile(
     r"\n?<command (?:with|started in background with) (?:shellId|id): ([^\s>]{1,120})(?: is still running[^\n]*)?>\s*\Z"
 )
+_UNIT_DOLLARS = 0.01  # of an AI unit, by which Copilot bills since June 2026
 _END = "its end was never written down"
 _REST = "what it wrote after its last reply was never shown"
 _NAMES = {"bash": "Bash", "view": "Read"}
@@ -69,6 +77,9 @@ class Parser(SessionParser):
             yield from self.prompted(text_of(data["content"]), event)
         elif kind == "assistant.message":
             yield from self.said(text_of(data.get("content")), event)
+            yield from self._reply(data, event)
+        elif kind == "session.shutdown":
+            yield from self._shutdown(dict_of(data.get("modelMetrics")), event)
         elif kind == "tool.execution_start":
             self.asks(data.get("toolCallId"), data.get("toolName"), data.get("arguments"))
         elif kind == "tool.execution_complete":
@@ -79,6 +90,36 @@ class Parser(SessionParser):
             shell, code = text_of(about.get("shellId")), about.get("exitCode")
             if isinstance(code, int) and shell in self._going:  # a later read shows the rest of its output
                 self._going[shell] = self._going[shell]._replace(exit_code=code, ended=self._time)
+
+    def _reply(self, data: dict[str, Any], event: str) -> Iterator[ToldUsage]:
+        """Yield what a reply states of its request: the output alone."""
+        output = count_of(data.get("outputTokens"))
+        if output is not None:
+            unique = text_of(data.get("apiCallId")) or event
+            usage = RequestUsage(f"copilot:{unique}", self._time, plain(text_of(data.get("model"))), output=output)
+            yield ToldUsage(self._session, without_zeros(usage, has_content=True))
+
+    def _shutdown(self, metrics: dict[str, Any], event: str) -> Iterator[ToldUsage]:
+        """Yield the inputs of all requests of a process, by model; their outputs stand beside the replies."""
+        for model, told in metrics.items():
+            stated = dict_of(dict_of(told).get("usage"))
+            whole, read, written = (
+                count_of(stated.get(f"{name}Tokens")) for name in ("input", "cacheRead", "cacheWrite")
+            )
+            units = dict_of(told).get("totalNanoAiu")
+            usage = RequestUsage(
+                id=f"copilot:{event}:{model}",
+                time=self._time,
+                model=plain(model),
+                fresh=None if whole is None else max(0, whole - (read or 0) - (written or 0)),
+                cache_read=read,
+                cache_write=written,
+                computed=("fresh",),
+                tier=SUM,
+                own_price=number(units) * _UNIT_DOLLARS / 1e9 or None,
+            )
+            if whole or read or written:
+                yield ToldUsage(self._session, usage)
 
     def _result(self, call: ToolCall, shell: str) -> Iterator[ToolCall]:
         """Yield a call unless it goes on, and the command in a shell that it shows to have ended."""

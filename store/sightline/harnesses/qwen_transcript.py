@@ -6,12 +6,13 @@ is ``{uuid, parentUuid, sessionId, timestamp, type, cwd, version}`` and more. ``
 name, response: {output | error}}}`` there with what the model was shown, and ``toolCallResult: {status,
 resultDisplay}``, which in newer versions has both ends of a longer part of a command's output, 32,000 characters.
 ``system`` has a ``subtype``; of these ``chat_compression``, with ``systemPayload: {info}``, was not seen but stands in
-its source.
+its source. ``usageMetadata`` of ``assistant`` has the tokens of a reply, and ``model`` its model, as its source has it.
 """
 
 import re
 from collections.abc import Iterator
 
+from sightline.base.request_usage import RequestUsage, without_zeros
 from sightline.harnesses.qwen import HARNESS, made_of
 from sightline.harnesses.tool_call import CallSession, ToolCall, dict_of, list_of, number, plain, text_of
 from sightline.harnesses.transcript import (
@@ -20,8 +21,10 @@ from sightline.harnesses.transcript import (
     KeptText,
     SessionParser,
     ToldOrigin,
+    ToldUsage,
     TranscriptItem,
     TranscriptReading,
+    count_of,
     parted,
 )
 from sightline.light.typing_names import Any
@@ -70,6 +73,8 @@ class Parser(SessionParser):
             stated = SessionOrigin(self._time, FORK if origin else SPAWN, origin or parent)
             yield ToldOrigin(self._own, stated)
         parts = [dict_of(one) for one in list_of(dict_of(record.get("message")).get("parts"))]
+        if usage := self._usage(record, dict_of(record.get("usageMetadata"))):
+            yield ToldUsage(self._session, usage)
         if kind in ("user", "assistant"):
             yield from self._said(parts, event, is_agent=kind == "assistant")
         elif kind == "tool_result":
@@ -83,6 +88,34 @@ class Parser(SessionParser):
             yield self.told(change)
         elif kind != "system":
             yield BadRecord(line, f"a record of an unknown sort: {str(kind)[:80]!r}", unknown=True)
+
+    def _usage(self, record: dict[str, Any], stated: dict[str, Any]) -> RequestUsage | None:
+        """Return the usage that a reply states; None if it states none.
+
+        The input holds what was cached. Whether the output holds thoughts depends on the provider, so it is what the
+        total has beyond the input.
+        """
+        names = ("promptTokenCount", "cachedContentTokenCount", "candidatesTokenCount", "thoughtsTokenCount")
+        whole, read, output, thoughts = (count_of(stated.get(name)) for name in names)
+        total, computed = count_of(stated.get("totalTokenCount")), list[str]()
+        if (whole, output, total) == (None, None, None):
+            return None
+        if whole is not None and total is not None and total >= whole:
+            computed += ["output"] * (output != total - whole)
+            output = total - whole
+        unique = text_of(dict_of(record.get("forkedFrom")).get("messageUuid")) or text_of(record.get("uuid"))
+        usage = RequestUsage(
+            id=f"qwen:{unique}",
+            time=self._time,
+            model=plain(text_of(record.get("model"))),
+            fresh=None if whole is None else max(0, whole - (read or 0)),
+            cache_read=read,
+            cache_write=None if whole is None else 0,  # none of its providers states that
+            output=output,
+            reasoning=thoughts,
+            computed=("fresh", *computed) if read else tuple(computed),
+        )
+        return without_zeros(usage, has_content=True)
 
     def _begin(self, record: dict[str, Any]) -> CallSession:
         return self._session._replace(

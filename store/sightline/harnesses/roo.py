@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 
+from sightline.base.request_usage import RequestUsage, without_zeros
 from sightline.harnesses.base import Harness
 from sightline.harnesses.tool_call import (
     Beside,
@@ -24,13 +25,14 @@ from sightline.harnesses.tool_call import (
     size_beside,
     text_of,
 )
-from sightline.harnesses.transcript import DOCUMENT_BYTES, BadRecord, TranscriptItem
+from sightline.harnesses.transcript import DOCUMENT_BYTES, BadRecord, ToldUsage, TranscriptItem, count_of
 from sightline.light.json_text import loads
 from sightline.light.typing_names import Any
 
 _ARTIFACT = re.compile(r"cmd-(\d{1,16})\.txt")
 _STORAGE = "User/globalStorage/rooveterinaryinc.roo-cline/tasks"
 _EXIT = re.compile(r"Exit code: (-?\d{1,10})\b")
+_COUNTS = ("tokensIn", "tokensOut", "cacheReads", "cacheWrites")
 _NO_COMMAND = "(the command was not written down)"
 
 
@@ -88,7 +90,9 @@ class FolderReading:
         new = [name for name in found if name not in self._given]
         if not new:
             return
-        commands = _commands(self._document("ui_messages.json"))
+        messages = self._document("ui_messages.json")
+        yield from self._requests(messages)
+        commands = _commands(messages)
         shown: dict[str, str] = {}
         for name, text in _shown(self._document("api_conversation_history.json")):
             shown.setdefault(name, text)
@@ -124,6 +128,28 @@ class FolderReading:
             note="merged",
         )
 
+    def _requests(self, messages: Any) -> Iterator[TranscriptItem]:
+        """Yield what requests took. Whether ``tokensIn`` holds what was cached depends on the version and provider."""
+        task = os.path.basename(self._task)
+        for message in map(dict_of, list_of(messages)):
+            told = _object(message.get("text")) if message.get("say") == "api_req_started" else {}
+            whole, output, read, written = (count_of(told.get(name)) for name in _COUNTS)
+            if output is None:
+                continue  # it has not ended
+            at = number(message.get("ts")) / 1000
+            usage = RequestUsage(
+                id=f"roo:{task}:{int(at * 1000)}",
+                time=at,
+                model="",
+                fresh=None if read or written else whole,
+                cache_read=read or 0,
+                cache_write=written or 0,
+                output=output,
+                own_price=number(told.get("cost")) or None,
+            )
+            session = CallSession(HARNESS.name, task, HARNESS.name, "", at)
+            yield ToldUsage(session, without_zeros(usage, has_content=True))
+
     def _document(self, name: str) -> Any:
         """Return one of the task's documents; None if it cannot be read."""
         try:
@@ -137,6 +163,13 @@ class FolderReading:
                 return loads(file.read())
             except ValueError:
                 return None
+
+
+def _object(text: Any) -> dict[str, Any]:
+    try:
+        return dict_of(loads(text_of(text)))
+    except ValueError:
+        return {}
 
 
 def _commands(document: Any) -> dict[int, str]:

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterator
 
+from sightline.base.request_usage import SUM, RequestUsage
 from sightline.base.sha256 import sha256_hex
 from sightline.harnesses.base import Harness
 from sightline.harnesses.tool_call import (
@@ -27,8 +28,10 @@ from sightline.harnesses.transcript import (
     SHAPE_ERRORS,
     Candidate,
     ToldEvent,
+    ToldUsage,
     TranscriptItem,
     TranscriptReading,
+    count_of,
     misshapen,
 )
 from sightline.light.json_text import loads
@@ -64,9 +67,16 @@ def read_trajectory(document: Any, path: str, written: float) -> Iterator[Transc
     """Yield the calls of a trajectory; ``written`` is when the file was written, in seconds since the epoch."""
     steps = [dict_of(step) for step in list_of(dict_of(document).get("trajectory"))]
     turns = list(_turns(document.get("history")))
+    stats = dict_of(dict_of(document.get("info")).get("model_stats"))
     taken = [number(step.get("execution_time")) for step in steps]
     at = written - sum(taken)
     session = run_of(path, HARNESS.name, HARNESS.name, at, ".traj")
+    sent, received = (count_of(stats.get(f"tokens_{name}")) for name in ("sent", "received"))
+    if sent or received:
+        price = number(stats.get("instance_cost")) or None
+        unique = f"{HARNESS.name}:{session.id}:{session.run}"
+        usage = RequestUsage(unique, written, "", fresh=sent, output=received, tier=SUM, own_price=price)
+        yield ToldUsage(session, usage)
     for place, (step, seconds) in enumerate(zip(steps, taken, strict=True)):
         try:
             action, out = text_of(step.get("action")), text_of(step.get("observation"))

@@ -5,10 +5,11 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+from sightline.audit.prices import PriceList
 from sightline.base.request_usage import RequestSum
 from sightline.log.log_index import rebuild_views
 from sightline.log.retention import remove_session
-from sightline.settings.config import EvidenceSettings, Settings
+from sightline.settings.config import EvidenceSettings, ModelPrice, Settings
 from sightline.store import Store
 from tests.store.harnesses.past_kit import LONG_AGO, Claude, Import, Rollout, write_lines
 
@@ -408,3 +409,82 @@ def test_damaged_counts_are_not_stated(store: Store, imported: Import, tmp_path:
     wrong = {"input_tokens": -5, "cache_read_input_tokens": 1e300, "cache_creation_input_tokens": True}
     imported(write_lines(tmp_path / "s.jsonl", Replies().reply("msg_1", 8, usage={**wrong, "output_tokens": 10**30})))
     assert (only(store).unstated_input, only(store).unstated_output, only(store).requests) == (1, 1, 1)
+
+
+# harnesses that state less
+
+
+def test_copilot_states_outputs_by_reply_and_inputs_by_process(store: Store, imported: Import, tmp_path: Path) -> None:
+    def shutdown(read: int) -> dict[str, Any]:
+        usage = {"inputTokens": 100 + read, "outputTokens": 12, "cacheReadTokens": read, "cacheWriteTokens": 40}
+        return {"modelMetrics": {"claude-opus-4.8": {"usage": usage, "totalNanoAiu": 2_000_000_000}}}
+
+    start = {"sessionId": "s1", "copilotVersion": "1.0.68", "context": {"cwd": "/repo"}}
+    events: list[tuple[str, dict[str, Any]]] = [("session.start", start)]
+    for call, output in (("msg_1", 5), ("msg_1", 5), ("msg_2", 7), ("msg_3", 0)):
+        about = {"content": "So.", "model": "claude-opus-4.8", "apiCallId": call, "outputTokens": output}
+        events.append(("assistant.message", about))
+    events += [("session.shutdown", shutdown(1000)), ("session.shutdown", shutdown(2000))]
+    lines = [
+        {"type": kind, "data": data, "id": f"e{at}", "timestamp": f"2026-11-23T12:00:{at:02}.000Z"}
+        for at, (kind, data) in enumerate(events)
+    ]
+    imported(write_lines(tmp_path / "s1/events.jsonl", *lines))
+    replies, processes = sorted(sums(store), key=lambda one: one.tier)
+    assert tokens(replies) == (3, 0, 0, 0, 0, 12)
+    assert (replies.unstated_input, replies.unstated_output) == (3, 1)
+    assert tokens(processes) == (2, 120, 3000, 80, 0, 0)
+    assert (processes.tier, processes.own_price) == ("sum", 0.04)
+    prices = PriceList(store.requests.models(), {"claude-opus-4.8": ModelPrice(1, 1, 1, 1, 1)})
+    assert prices.dollars(processes) is None  # a price is one of a request
+
+
+def test_qwen_code_states_output_as_what_the_total_has_beyond_the_input(
+    store: Store, imported: Import, tmp_path: Path
+) -> None:
+    def reply(number: int, **usage: int) -> dict[str, Any]:
+        common = {"sessionId": "q1", "cwd": "/p", "version": "0.24.4", "uuid": f"u{number}", "model": "qwen3-coder"}
+        message = {"role": "model", "parts": [{"text": "So."}]}
+        time = f"2026-11-24T00:00:{number:02}.000Z"
+        return {**common, "timestamp": time, "type": "assistant", "message": message, "usageMetadata": usage}
+
+    inside = {
+        "promptTokenCount": 100,
+        "cachedContentTokenCount": 60,
+        "candidatesTokenCount": 9,
+        "thoughtsTokenCount": 4,
+    }
+    lines = [reply(1, **inside, totalTokenCount=109), reply(2, **inside, totalTokenCount=113)]
+    imported(write_lines(tmp_path / "chats" / "q1.jsonl", *lines))
+    assert tokens(only(store)) == (2, 80, 120, 0, 0, 22)
+    assert (only(store).reasoning, only(store).unstated_input) == (8, 0)
+
+
+def test_roo_code_states_input_only_where_nothing_was_cached(store: Store, imported: Import, tmp_path: Path) -> None:
+    task = tmp_path / "tasks/0199-task"
+    (task / "command-output").mkdir(parents=True)
+    (task / "command-output/cmd-1706119234567.txt").write_text("line\n")
+    told = [
+        {"tokensIn": 50, "tokensOut": 5, "cacheReads": 0, "cacheWrites": 0, "cost": 0.25},
+        {"tokensIn": 50, "tokensOut": 6, "cacheReads": 40, "cacheWrites": 3, "cost": 0.5},
+        {"request": "not ended"},
+    ]
+    messages = [
+        {"ts": 1706119230000 + at, "type": "say", "say": "api_req_started", "text": json.dumps(one)}
+        for at, one in enumerate(told)
+    ]
+    (task / "ui_messages.json").write_text(json.dumps(messages))
+    imported(tmp_path)
+    assert tokens(only(store)) == (2, 50, 40, 3, 0, 11)
+    assert (only(store).own_price, only(store).unstated_input) == (0.75, 1)
+
+
+def test_swe_agent_states_the_sum_of_a_session_with_a_price_of_its_own(
+    store: Store, imported: Import, tmp_path: Path
+) -> None:
+    stats = {"instance_cost": 0.5, "tokens_sent": 900, "tokens_received": 30, "api_calls": 5}
+    document = {"trajectory": [{"action": "ls", "observation": "a\n"}], "history": [], "environment": "main"}
+    (tmp_path / "task.traj").write_text(json.dumps({**document, "info": {"model_stats": stats}}))
+    imported(tmp_path)
+    assert tokens(only(store)) == (1, 900, 0, 0, 0, 30)
+    assert (only(store).tier, only(store).own_price, only(store).unstated_input) == ("sum", 0.5, 1)
