@@ -31,8 +31,10 @@ from sightline.disk.index_access import IndexAccess
 from sightline.disk.layout import Layout as Layout  # exported here, like other names with `as`
 from sightline.disk.limits import Limits
 from sightline.disk.live import marker_names
+from sightline.disk.reading import JudgedSession as JudgedSession
 from sightline.disk.reading import Place as Place
 from sightline.disk.reading import StatedAlarm as StatedAlarm
+from sightline.disk.reading import StatedSessions as StatedSessions
 from sightline.disk.reading import ToExamine as ToExamine
 from sightline.disk.rows import Listed as Listed
 from sightline.disk.rows import ListFacts as ListFacts

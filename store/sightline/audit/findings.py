@@ -120,7 +120,7 @@ def audited(store: Reading, scope: Scope) -> Audited:
     of_outputs = found_in(store, scope)
     return Audited(
         [*map(overlooked_finding, of_outputs.overlooked), *of_outputs.others, *of_sessions(verdict)],
-        [*of_outputs.gone, *verdict.removed],
+        list(dict.fromkeys((*of_outputs.gone, *verdict.removed))),
         verdict.captured,
         verdict.unjudged,
         unread=len(verdict.unread),

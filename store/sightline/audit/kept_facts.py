@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.buffer_failures import failures_if_quick
 from sightline.audit.coverage import Share
-from sightline.audit.output_facts import UNSEEN, UNSURE, facts_of, facts_of_removed, output_rules
+from sightline.audit.output_facts import EXPIRED, UNSEEN, UNSURE, facts_of, facts_of_removed, output_rules
 from sightline.audit.people_views import Onlookers
 from sightline.audit.timeline import calls_about
 from sightline.base.errors import SightlineError, StoreFailed
@@ -69,6 +69,8 @@ def judge(store: Reading, wanted: Sequence[tuple[str, str]], unread: set[str] | 
     for name in doubts:
         if name in removed:
             found[name] = facts_of_removed(removed[name], calls[name])
+        elif there[name].was_removed:
+            found[name] = facts_of_removed(there[name], calls[name]) if calls[name] else OutputFacts(EXPIRED)
         elif there[name].state != "running":
             try:
                 found[name] = facts_of(store, store.checked(there[name]), calls[name])

@@ -8,25 +8,15 @@ from contextlib import suppress
 from sightline.audit.kept_facts import families
 from sightline.base.errors import SightlineError
 from sightline.light.json_text import dumps, loads
-from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import TYPE_CHECKING
 from sightline.log.log_index import last_known, verify_log
-from sightline.store import Reading, StatedAlarm, Store
+from sightline.store import JudgedSession, Reading, StatedAlarm, Store
 
 if TYPE_CHECKING:
     from sightline.audit.evidence.evidence_records import SessionEvidence
 
 LogSizes = Mapping[str, tuple[int, int]]
 """What changes with each session's log."""
-
-
-class JudgedSession(NamedTuple):
-    """What is kept of a session: its alarms, numbers of messages, and what is wrong with its log."""
-
-    alarms: tuple[StatedAlarm, ...] = ()
-    messages: int = 0
-    not_read: int = 0
-    broken: str = ""
 
 
 class KeptSessions:

@@ -26,12 +26,13 @@ from sightline.base.refs import format_ref
 from sightline.light.named_tuple import NamedTuple
 from sightline.store import Reading
 
-_VERSION = "verdict/9"  # raise the number when the same output would be judged differently
+_VERSION = "verdict/10"  # raise the number when the same output would be judged differently
 
 RAN, FAILED, UNSEEN, LEAST, CUT, UNTOLD, LOST, ALTERED = (1 << bit for bit in range(8))
 PARTIAL, INCOMPLETE, UNJUDGED, UNSEALED, GONE, UNOPENED, UNSURE, EXPIRED, AGAIN, LARGE, UNANSWERED, REMOVED = (
     1 << bit for bit in range(8, 20)
 )
+UNTOLD_BY_HOST = 1 << 20
 """What is known of an output, a bit each.
 
     RAN          a command that was run, and not what went into its filters
@@ -54,6 +55,7 @@ PARTIAL, INCOMPLETE, UNJUDGED, UNSEALED, GONE, UNOPENED, UNSURE, EXPIRED, AGAIN,
     LARGE        it is too large to be fetched and examined
     UNANSWERED   a call of a tool without an answer
     REMOVED      a person removed it before it was shown whole
+    UNTOLD_BY_HOST  its host has not told what it found in it, by the rules that hold here
 """
 
 FOUND = UNSEEN | CUT | UNTOLD | LOST | ALTERED
@@ -106,7 +108,7 @@ def facts_of(store: Reading, buffer: Buffer, calls: Sequence[Call]) -> OutputFac
         return OutputFacts(UNANSWERED)
     told = [call for call in calls if not call.looks_on]
     again = _shown_again(calls)
-    flags = _of_record(buffer) | (AGAIN if again else 0)
+    flags = _of_record(buffer, is_here=store.place is None) | (AGAIN if again else 0)
     if buffer.state == "evicted":
         flags |= sum(one.flag for one in ended(buffer, calls))
         return OutputFacts(flags | EXPIRED | gone_flag(buffer, told), again=again)
@@ -134,12 +136,12 @@ def gone_flag(buffer: Buffer, calls: Sequence[Call]) -> int:
     return 0 if buffer.kind == "file" or is_shown_whole(buffer, calls) else GONE
 
 
-def _of_record(buffer: Buffer) -> int:
+def _of_record(buffer: Buffer, *, is_here: bool) -> int:
     flags = RAN if buffer.kind == "cmd" and not filtered_from(buffer) else 0
     flags |= FAILED if flags and buffer.failed else 0
     flags |= PARTIAL if buffer.is_partial and buffer.kind != "file" else 0
     flags |= INCOMPLETE if buffer.kind == "cmd" and _hides_failures(buffer) else 0
-    flags |= UNSEALED if buffer.is_unsealed else 0
+    flags |= UNSEALED if is_here and buffer.is_unsealed else 0  # elsewhere, what is read is compared with its hash
     return flags | (UNJUDGED if buffer.bytes and judgement_of(buffer).why_not else 0)
 
 
@@ -209,6 +211,8 @@ def ended(buffer: Buffer, calls: Sequence[Call], *, is_told: bool = False) -> li
         calls: the calls about it, oldest first.
         is_told: whether all that failed in it was shown, so that nothing of that was cut.
     """
+    if buffer.was_removed:
+        return []
     told = [call for call in calls if not call.looks_on]
     found = [Ended(CUT, text, call) for call, text in ([] if is_told else _cut(buffer.name, told))]
     if buffer.state == "evicted":

@@ -23,7 +23,7 @@ from sightline.audit.judging_processes import (
     shares_of_sessions,
 )
 from sightline.audit.kept_facts import AT_ONCE, judge
-from sightline.audit.kept_sessions import JudgedSession, KeptSessions, LogSizes, each_once, log_sizes
+from sightline.audit.kept_sessions import KeptSessions, LogSizes, each_once, log_sizes
 from sightline.audit.output_facts import output_rules
 from sightline.audit.project_scope import agents_within, running_in
 from sightline.base.errors import StoreFailed
@@ -34,7 +34,7 @@ from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import TYPE_CHECKING
 from sightline.log.log_index import catch_up, fill_index
 from sightline.shape.summary import counted
-from sightline.store import Reading, StatedAlarm, Store
+from sightline.store import JudgedSession, Reading, StatedAlarm, StatedSessions, Store
 
 if TYPE_CHECKING:
     from sightline.audit.evidence.evidence_records import SessionEvidence
@@ -67,6 +67,7 @@ class Verdict(NamedTuple):
         gone: number of outputs that went before all was shown.
         removed: names of those of them that a person removed.
         large: number of outputs that are too large to be fetched and examined.
+        unexamined: number of outputs that neither their hosts nor this reader have judged by the rules that hold here.
         unjudged: number of outputs that only show what others wrote.
         unsealed: number of outputs of which nothing tells whether they were changed.
         lines: number of lines of the outputs.
@@ -77,7 +78,8 @@ class Verdict(NamedTuple):
         messages: number of agents' messages.
         not_read: number of these that no rule could read.
         left: number of outputs and sessions that are not judged yet.
-        read_since: of a fleet, the time before which nothing was read, in seconds since the epoch; 0 if all was.
+        read_since: of a fleet that was not asked, the time before which nothing was read, in seconds since the epoch;
+            0 if all was.
     """
 
     captured: int = 0
@@ -97,6 +99,7 @@ class Verdict(NamedTuple):
     gone: int = 0
     removed: tuple[str, ...] = ()
     large: int = 0
+    unexamined: int = 0
     unjudged: int = 0
     unsealed: int = 0
     lines: int = 0
@@ -138,7 +141,7 @@ class Verdict(NamedTuple):
     def counts(self) -> dict[str, int]:
         """What an audit counts, and what it could not judge, by name, for programs."""
         names = (
-            "failed failures unseen cut untold lost altered claims incomplete gone large unjudged unsealed"
+            "failed failures unseen cut untold lost altered claims incomplete gone large unexamined unjudged unsealed"
             " messages not_read left"
         )
         counts = {name: int(getattr(self, name)) for name in names.split()}
@@ -153,7 +156,8 @@ class Verdict(NamedTuple):
     @property
     def is_sure(self) -> bool:
         """Whether all that matters could be judged."""
-        return not (self.unread or self.gone or self.large or self.incomplete or self.left or self.read_since)
+        unknown = self.unread or self.gone or self.large or self.unexamined or self.incomplete or self.read_since
+        return not (unknown or self.left)
 
     @property
     def is_good(self) -> bool:
@@ -203,8 +207,14 @@ class Verdict(NamedTuple):
     @property
     def left_out(self) -> tuple[str, ...]:
         """What was not judged beside what was, in a few words each."""
-        found = ((len(self.unread), "unreadable"), (self.large, "too large"), (self.incomplete, "incomplete"))
-        counts = (f"{count:,} {what}" for count, what in (*found, (self.gone, "gone")) if count)
+        found = (
+            (len(self.unread), "unreadable"),
+            (self.large, "too large"),
+            (self.unexamined, "not judged"),
+            (self.incomplete, "incomplete"),
+            (self.gone, "gone"),
+        )
+        counts = (f"{count:,} {what}" for count, what in found if count)
         return (*counts, *((f"since {day(self.read_since)}",) if self.read_since else ()))
 
     @property
@@ -227,6 +237,10 @@ class Verdict(NamedTuple):
             (self.gone, f"{counted(self.gone, 'output')} went before all was shown: {nobody}"),
             (self.large, f"{counted(self.large, 'output')} of other hosts too large to fetch: {nobody}"),
             (
+                self.unexamined,
+                f"{counted(self.unexamined, 'output')} not judged by their hosts, or only by other rules: {nobody}",
+            ),
+            (
                 self.not_read,
                 f"{self.not_read:,} of {counted(self.messages, 'message')} are in languages whose claims are not read",
             ),
@@ -235,7 +249,7 @@ class Verdict(NamedTuple):
                 f"{counted(self.unjudged, 'output')} not judged, since they only show what others wrote",
             ),
         )
-        before = f"nothing from before {day(self.read_since)} was read here; --since reads further back"
+        before = f"nothing from before {day(self.read_since)} was read here, as its fleet was not asked"
         return (*(words for count, words in found if count), *((before,) if self.read_since else ()))
 
 
@@ -265,6 +279,7 @@ def summed(tallies: Sequence[Tally], verdict: Verdict | None = None) -> Verdict:
         incomplete=sum(one.outputs for one in there if one.flags & output_facts.INCOMPLETE),
         gone=count(output_facts.GONE),
         large=count(output_facts.LARGE),
+        unexamined=count(output_facts.UNTOLD_BY_HOST),
         unjudged=sum(one.outputs for one in there if one.flags & output_facts.UNJUDGED),
         unsealed=sum(one.outputs for one in there if one.flags & output_facts.UNSEALED),
         lines=sum(one.lines for one in there),
@@ -359,13 +374,16 @@ class VerdictReader:
         self._unread.clear()
         if self._patient:
             self._store.look_for_changes(_LOOK_SECONDS)
+        stated = self._store.stated_sessions(self.scope) if self._with_sessions else None
         self.judging = "outputs"
         if left := self._judge_outputs(ends):
             return self._summed({}, left)
         if not self._with_sessions:
             return self._summed({}, 0)
         self.judging = "sessions"
-        self._known, left = self._judge_sessions(ends)
+        self._known, left = self._judge_sessions(ends, stated)
+        if self._store.place and (more := self._judge_outputs(ends)):  # calls that were taken in put outputs in doubt
+            left += more
         return self._summed(self._known, left)
 
     @property
@@ -415,11 +433,12 @@ class VerdictReader:
 
     # sessions
 
-    def _judge_sessions(self, ends: float) -> tuple[dict[str, JudgedSession], int]:
+    def _judge_sessions(self, ends: float, stated: StatedSessions | None) -> tuple[dict[str, JudgedSession], int]:
         """Judge sessions of the scope that have changed until a time; return what is known, and how many are left."""
-        kept = KeptSessions(self._store, self._sizes)
-        wanted = sorted(agents_within(self._store, self.scope))
-        found = {name: known for name in wanted if (known := kept.find(name))}
+        kept = KeptSessions(self._store, log_sizes(self._store) if stated else self._sizes)
+        wanted = sorted(stated.unknown if stated else agents_within(self._store, self.scope))
+        found = dict(stated.known) if stated else {}
+        found |= {name: known for name in wanted if (known := kept.find(name))}
         due = [name for name in wanted if name not in found]
         now = time.monotonic()
         ready = [name for name in due if not self._patient or now >= self._not_before.get(name, 0.0)]

@@ -147,13 +147,16 @@ LONG_ID = 20
 READ_LATER = "a later call read the file that it wrote to"
 """In the note of a partial output of which the agent looked at the rest."""
 
+REMOVED_THERE = "removed on its host"
+"""In the note of an output of another host that a person has removed there."""
+
 COMPLAINED = "a program complained"
 """Part of the note of a command with an exit code that may be an answer, which printed an error beside it."""
 
-TOOL_FAILED = "the tool reported an error"
-
 UNHEARD_OF = "whether it still runs is not known"
 """In the note of what ran on another host when that was last heard of."""
+
+TOOL_FAILED = "the tool reported an error"
 """Part of the note of a result that its server or harness marked as an error."""
 
 PARTIAL = "partial: "
@@ -276,6 +279,11 @@ class Buffer(NamedTuple):
         The line index does not count: it is not used if it was changed.
         """
         return ", ".join(seal.what for seal in self.altered_files if seal.file != "lines")
+
+    @property
+    def was_removed(self) -> bool:
+        """Whether it is another host's, where a person has removed it. Of our own no record is left then."""
+        return self.state == "evicted" and REMOVED_THERE in self.note
 
     @property
     def is_unanswered(self) -> bool:
@@ -630,6 +638,30 @@ class OutputFacts(NamedTuple):
     lines: int = 0
     seen: float = 0.0
     again: int = 0
+
+
+class KeptFacts(NamedTuple):
+    """What is kept of an output.
+
+    Attributes:
+        name: its name.
+        session: that of its session.
+        project: the root of its project, or else its working directory.
+        cwd: its working directory.
+        created: when it was begun, seconds since the epoch.
+        is_there: whether it has a row of its own, even if its bytes are gone.
+        is_judged: whether it was judged by some rules, so that the facts hold.
+        facts: what was found in it.
+    """
+
+    name: str
+    session: str
+    project: str
+    cwd: str
+    created: float
+    is_there: bool
+    is_judged: bool
+    facts: OutputFacts
 
 
 class Tally(NamedTuple):

@@ -3,7 +3,7 @@
 A method with a body says what holds unless a kind of store says otherwise.
 """
 
-from sightline.base.project import Project
+from sightline.base.project import Project, Scope
 from sightline.base.records import Buffer, Narrowed, Narrowing, Note, Target
 from sightline.base.refs import Ref
 from sightline.disk.rows import Listed, Rows
@@ -92,6 +92,22 @@ class StatedAlarm(NamedTuple):
     command: str
     ref: str
     views: tuple[str, ...]
+
+
+class JudgedSession(NamedTuple):
+    """What is known of a session: its alarms, numbers of messages, and what is wrong with its log."""
+
+    alarms: tuple[StatedAlarm, ...] = ()
+    messages: int = 0
+    not_read: int = 0
+    broken: str = ""
+
+
+class StatedSessions(NamedTuple):
+    """What hosts have told of the sessions of a scope, by name, and those of which they have told nothing new."""
+
+    known: dict[str, JudgedSession]
+    unknown: list[str]
 
 
 class ToExamine(NamedTuple):
@@ -206,6 +222,13 @@ class Reading(Protocol, Generic[Local]):
             since: earliest time, seconds since the epoch.
             session: the only session wanted, by its name or the beginning of it; empty for all.
             project: the only project wanted; None for all.
+        """
+        return None
+
+    def stated_sessions(self, scope: Scope, /) -> "StatedSessions | None":  # noqa: ARG002
+        """Return what hosts have told of the sessions of a scope; None if all of their calls are here.
+
+        The calls of those of which nothing is told are taken in.
         """
         return None
 

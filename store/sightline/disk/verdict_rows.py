@@ -5,7 +5,7 @@ the rules that it names. An index that cannot be written to gets a copy of these
 """
 
 from sightline.base.project import ALL, Project, Scope
-from sightline.base.records import Buffer, OutputFacts, ReplyTotals, Tally
+from sightline.base.records import Buffer, KeptFacts, OutputFacts, ReplyTotals, Tally
 from sightline.disk.log_rows import LogRows
 from sightline.disk.sqlite import sqlite3
 from sightline.light.json_text import dumps
@@ -102,6 +102,16 @@ class VerdictRows(LogRows):
         )
         return {str(row[0]): OutputFacts._make(row[1:]) for row in rows}
 
+    def facts_after(self, rules: str, name: str, limit: int) -> list[KeptFacts]:
+        """Return what is kept of the first outputs behind a name, in the order of names, whatever rules judged them."""
+        rows = self._db.rows(
+            "SELECT buffer, session, iif(project <> '', project, cwd), cwd, created,"
+            " EXISTS (SELECT 1 FROM buffers WHERE name = buffer), judged = ?,"
+            " flags, failures, unseen, lines, seen, again FROM verdicts WHERE buffer > ? ORDER BY buffer LIMIT ?",
+            (rules, name, limit),
+        )
+        return [KeptFacts._make((*row[:5], *map(bool, row[5:7]), OutputFacts._make(row[7:]))) for row in rows]
+
     def all_facts(self, rules: str) -> list[tuple[str, int, int, float, bool]]:
         """Return (name, flags, lines, seen lines, whether it is partial) of all outputs that are judged and there."""
         return self._db.rows(
@@ -115,9 +125,13 @@ class VerdictRows(LogRows):
         rows = self._db.rows("SELECT name FROM buffers WHERE exit_code <> 0 OR timed_out OR state = 'interrupted'")
         return [str(name) for (name,) in rows]
 
+    def _counted(self, scope: Scope) -> tuple[str, list[Any]]:
+        """Return the condition for the outputs of a scope that count by what is kept here, and its parameters."""
+        return _within(scope)
+
     def tallies(self, rules: str, scope: Scope = ALL, by: str = "''") -> list[tuple[str, Tally]]:
         """Return sums over what is judged in a scope, each with the value of a column by which they are apart."""
-        where, parameters = _within(scope)
+        where, parameters = self._counted(scope)
         rows = self._db.rows(
             f"SELECT {by}, flags, COUNT(*), SUM(failures), SUM(unseen), SUM(lines), SUM(seen)"  # noqa: S608
             f" FROM verdicts WHERE judged = ? AND {where} GROUP BY {by}, flags",
@@ -135,7 +149,7 @@ class VerdictRows(LogRows):
         limit: int = -1,
     ) -> list[tuple[str, OutputFacts]]:
         """Return (name, facts) of the judged outputs in a scope that have any of some flags, the newest first."""
-        where, parameters = _within(scope)
+        where, parameters = self._counted(scope)
         rows = self._db.rows(
             "SELECT buffer, flags, failures, unseen, lines, seen, again FROM verdicts"  # noqa: S608
             f" WHERE judged = ? AND flags IN ({_FLAGS_THERE}) AND {where} ORDER BY {order} LIMIT ?",

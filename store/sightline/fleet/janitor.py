@@ -211,9 +211,11 @@ class Janitor:
     ) -> None:
         """Remove what hosts found in purged outputs, and in the sessions of such lines, since it may quote them."""
         for host, _, names in asked:
-            self._connection.execute(
-                "DELETE FROM sightline.judgements WHERE host = %s AND name = ANY (%s)", (host, names)
-            )
+            for table in ("judgements", "facts"):
+                self._connection.execute(
+                    f"DELETE FROM sightline.{table} WHERE host = %s AND name = ANY (%s)".encode(),  # noqa: S608 - ours
+                    (host, names),
+                )
         for host, session in {(host, session) for host, session, _ in lines}:
             self._connection.execute("DELETE FROM sightline.alarms WHERE host = %s AND session = %s", (host, session))
 

@@ -147,6 +147,10 @@ def _expire(connection: Connection, retention: int) -> int:
         " (SELECT FROM sightline.entries WHERE entries.host = sessions.host AND entries.session = sessions.name)",
         (retention,),
     ).rowcount
+    count += connection.execute(
+        "DELETE FROM sightline.facts WHERE NOT EXISTS (SELECT FROM sightline.buffers WHERE buffers.host = facts.host"
+        " AND buffers.created = facts.created AND buffers.name = facts.name)"
+    ).rowcount
     for table in ("judgements", "alarms"):
         count += connection.execute(
             f"DELETE FROM sightline.{table} WHERE told < now() - make_interval(days => %s)".encode(),  # noqa: S608

@@ -39,6 +39,7 @@ CREATE TABLE IF NOT EXISTS logs (
 CREATE TABLE IF NOT EXISTS unjudged (
     kind TEXT NOT NULL, name TEXT NOT NULL, since REAL NOT NULL, last REAL NOT NULL, PRIMARY KEY (kind, name)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS told_facts (name TEXT PRIMARY KEY, digest TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS places (
     sha256 TEXT PRIMARY KEY, time REAL NOT NULL, packs TEXT NOT NULL, frames TEXT NOT NULL
 ) WITHOUT ROWID;
@@ -225,7 +226,7 @@ class Queue:
     def start_anew(self, seq: int, mark: str) -> None:
         """Forget all but the store's id, so that everything is queued again, after the fleet's cursor."""
         with self.changing():
-            for table in ("items", "known", "left_out", "logs", "places", "frame_hashes"):
+            for table in ("items", "known", "left_out", "logs", "told_facts", "places", "frame_hashes"):
                 self._db.execute(f"DELETE FROM {table}")  # noqa: S608 - one of these
             self.put_fact("base_seq", str(seq))
             self.put_fact("base_mark", mark)
@@ -313,6 +314,25 @@ class Queue:
             for name in names:
                 self._db.execute("DELETE FROM unjudged WHERE kind = ? AND name = ? AND last <= ?", (kind, name, began))
                 self._db.execute("UPDATE unjudged SET since = last WHERE kind = ? AND name = ?", (kind, name))
+
+    def told_facts(self, after: str, upto: str) -> tuple[dict[str, str], set[str]]:
+        """Return (digests of the facts that the fleet has, by name; shipped buffers) of names in a range, inclusive."""
+        given = after, upto
+        told = self._db.execute("SELECT name, digest FROM told_facts WHERE name > ? AND name <= ?", given)
+        shipped = self._db.execute(
+            "SELECT name FROM known WHERE name > ? AND name <= ?"
+            " AND NOT EXISTS (SELECT 1 FROM items WHERE items.name = known.name AND kind = 'buffer')",
+            given,
+        )
+        return dict(told.fetchall()), {name for (name,) in shipped}
+
+    def note_told_facts(self, digests: Mapping[str, str]) -> None:
+        """Note which facts the fleet has now; an empty digest says that it has none any more."""
+        with self.changing():
+            self._db.executemany("DELETE FROM told_facts WHERE name = ?", [(name,) for name in digests])
+            self._db.executemany(
+                "INSERT INTO told_facts VALUES (?, ?)", [(name, told) for name, told in digests.items() if told]
+            )
 
     # where bytes are that were shipped
 

@@ -9,7 +9,7 @@ SCHEMA = "sightline"
 HOST_GROUP, READER_GROUP = "sightline_host", "sightline_reader"
 """Roles without login; every host's and every reader's role is a member of one."""
 
-VERSION = 5
+VERSION = 6
 """The version of the tables that `CREATE` makes."""
 
 LEAST_WRITER = LEAST_READER = 4
@@ -510,7 +510,47 @@ REVOKE ALL ON FUNCTION sightline.join_with FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION sightline.join_with TO {HOST_GROUP};
 """  # noqa: S608 - values come as parameters
 
-MIGRATIONS = {1: _LIVE, 2: _KEPT, 3: _JUDGED, 4: _OF_TEAMS + _FIND + _JOIN}
+_FACTS = f"""
+-- What a host has found out about an output: the bits and numbers of its verdict, by its rules. A verdict on all
+-- outputs is a sum of these.
+CREATE TABLE sightline.facts (
+    host integer NOT NULL,
+    created timestamptz NOT NULL,
+    name text NOT NULL,
+    rules text NOT NULL,
+    flags integer NOT NULL,
+    failures bigint NOT NULL,
+    unseen bigint NOT NULL,
+    lines bigint NOT NULL,
+    seen float8 NOT NULL,
+    again bigint NOT NULL,
+    place jsonb NOT NULL, -- its session, and its project or else its folder: of columns, plans would tell numbers
+    told timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (host, name, created)
+);
+CREATE INDEX facts_by_time ON sightline.facts (told);
+CREATE INDEX alarms_by_time ON sightline.alarms (told);
+ALTER TABLE sightline.alarms ADD COLUMN messages integer NOT NULL DEFAULT 0,
+    ADD COLUMN not_read integer NOT NULL DEFAULT 0;
+
+ALTER TABLE sightline.facts ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, DELETE ON sightline.facts TO {HOST_GROUP};
+GRANT SELECT ON sightline.facts TO {READER_GROUP};
+CREATE POLICY own ON sightline.facts TO {HOST_GROUP}
+    USING (sightline.is_own(host)) WITH CHECK (sightline.is_own(host));
+CREATE POLICY granted ON sightline.facts FOR SELECT TO {READER_GROUP}
+    USING (host = ANY ((SELECT sightline.granted())::integer[]));
+
+-- A host knows nothing of what others were shown of its outputs, so readers judge such outputs themselves.
+CREATE FUNCTION sightline.is_across(refs text[]) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT EXISTS (SELECT FROM unnest(refs) AS ref WHERE strpos(ref, '/') > 0)
+$$;
+REVOKE ALL ON FUNCTION sightline.is_across FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sightline.is_across TO {HOST_GROUP}, {READER_GROUP};
+CREATE INDEX entries_across ON sightline.entries (time) WHERE sightline.is_across(refs);
+"""  # noqa: S608 - values come as parameters
+
+MIGRATIONS = {1: _LIVE, 2: _KEPT, 3: _JUDGED, 4: _OF_TEAMS + _FIND + _JOIN, 5: _FACTS}
 """By version N, the script that leads to N + 1."""
 
 FIRST = _TABLES + _FUNCTIONS + _policies()

@@ -37,6 +37,7 @@ _JUDGING_SECONDS = 1.0  # after which what came meanwhile is shipped first
 _MANY_TIMES = 3
 _WITH_PRESENCE = 2  # the version of the fleet's tables from which on hosts tell what runs
 _WITH_JUDGEMENTS = 4  # likewise, what they found
+_WITH_FACTS = 6  # likewise, what their verdict on each output is
 
 
 class NotSet(SightlineError):
@@ -272,7 +273,8 @@ class Shipper:
         """
         if self.host is not None and self._version >= _WITH_JUDGEMENTS:
             connect = partial(connected, self._database, self._settings.password_program())
-            self._judging.judge(connect, self.host, at_once=at_once, stop=stop)
+            with_facts = self._version >= _WITH_FACTS
+            self._judging.judge(connect, self.host, at_once=at_once, with_facts=with_facts, stop=stop)
 
     # again and again
 

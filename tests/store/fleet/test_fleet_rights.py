@@ -34,7 +34,7 @@ HOSTILE = (
     "*') OR true --",
 )
 TABLES = ("packs", "buffers", "changes", "sessions", "entries")
-FOUND = ("judgements", "alarms")  # which a host replaces
+FOUND = ("judgements", "alarms", "facts")  # which a host replaces
 ROWS = {
     "packs": "(host, sha256, day, bytes, raw_bytes) VALUES (%s, decode(repeat('ab', 32), 'hex'), now(), 1, 1)",
     "buffers": "(host, seq, name, created, kind, state, session, command, cwd, label, failed, partial, bytes, lines,"
@@ -46,6 +46,8 @@ ROWS = {
     " frame_bytes, line_offset, line_bytes)"
     " VALUES (%s, 1, 's', 1, now(), 'view', '{}', '{}', '', '', 0, decode(repeat('ab', 32), 'hex'), 0, 0, 0, 0)",
     "judgements": "(host, created, name, rules, why_not, failures) VALUES (%s, now(), 'cmd_0000', 'r', '', '[]')",
+    "facts": "(host, created, name, rules, flags, failures, unseen, lines, seen, again, place)"
+    " VALUES (%s, now(), 'cmd_0000', 'r', 0, 0, 0, 0, 0, 0, '{}')",
     "alarms": "(host, session, number, rules, record) VALUES (%s, 's', 1, 'r', '[]')",
 }
 

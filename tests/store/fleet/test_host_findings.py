@@ -33,6 +33,7 @@ from sightline.audit.verdict import VerdictReader
 from sightline.base.project import ALL, Scope
 from sightline.fleet.database import FleetUnreachable
 from sightline.fleet.objects import Objects
+from sightline.fleet.reader import told_facts
 from sightline.fleet.reader.store import SharedStore
 
 FAILED = b"collected 2 items\n" + b"x = 1\n" * 40 + b"FAILED tests/test_a.py::test_it - assert 1 == 2\n1 failed\n"
@@ -411,19 +412,93 @@ def test_a_host_of_before_is_shipped_and_judged_when_its_rules_change(hosts: Hos
     assert hosts.fleet.rows("SELECT count(*) FROM sightline.judgements") == [(2,)]
 
 
-def test_a_verdict_says_since_when_the_fleet_was_read(hosts: Hosts, place: SharedStore) -> None:
+def test_a_verdict_is_about_everything_however_far_the_mirror_reaches(hosts: Hosts, place: SharedStore) -> None:
     for number in range(3):
-        keep_in(hosts.stores["a"], b"all is well\n", command=f"make {number}")
+        keep_in(hosts.stores["a"], FAILED, command=f"make {number}", exit_code=1)
     hosts.ship("a")
-    later = time.time() - 60.0
+    later = time.time() + 60.0
     place.bring_up_to_date(later)
     known = VerdictReader(place).all()
-    assert (known.read_since, known.is_sure) == (later, False)
-    assert any("--since reads further back" in sentence for sentence in known.unknown)
-    assert VerdictReader(place, Scope(since=later)).all().read_since == 0.0
+    assert (known.captured, known.failed, known.unseen, known.read_since) == (5, 3, 3, 0.0)
+    assert place.listed(99) == []  # nothing had to be looked at for that
+    assert VerdictReader(place, Scope(since=later)).all().captured == 0
     place.bring_up_to_date(0.0)
-    everything = VerdictReader(place).all()
-    assert everything.read_since == 0.0
+    assert VerdictReader(place).all() == known
+
+
+def test_a_verdict_offline_says_since_when_the_fleet_was_read(hosts: Hosts, place: SharedStore) -> None:
+    later = time.time() + 60.0
+    place.bring_up_to_date(later)
+    place.offline = True
+    known = VerdictReader(place).all()
+    assert (known.read_since, known.is_sure) == (later, False)
+    assert any("was not asked" in sentence for sentence in known.unknown)
+    assert VerdictReader(place, Scope(since=later)).all().read_since == 0.0
+
+
+def test_a_verdict_says_how_many_outputs_no_host_has_judged_by_the_rules_of_the_reader(
+    hosts: Hosts, place: SharedStore, other: SharedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        keep_in(hosts.stores["a"], FAILED, command=f"make {number}", exit_code=1)
+    hosts.ship("a")
+    hosts.fleet.rows("DELETE FROM sightline.facts WHERE name IN (SELECT name FROM sightline.facts LIMIT 2)")
+    later = time.time() + 60.0
+    place.bring_up_to_date(later)
+    with monkeypatch.context() as patch:
+        patch.setattr(told_facts, "MOST_HERE", 1)
+        known = VerdictReader(place).all()
+        assert (known.captured, known.unexamined, known.is_sure) == (5, 2, False)
+        assert "2 not judged" in known.left_out
+        assert any(sentence.startswith("2 outputs not judged by their hosts") for sentence in known.unknown)
+    other.bring_up_to_date(later)
+    known = VerdictReader(other).all()  # so few are judged by the reader
+    assert (known.captured, known.unexamined, known.failed, known.unseen) == (5, 0, 3, 3)
+
+
+def test_an_output_that_another_host_was_shown_counts_as_seen_however_far_the_mirror_reaches(
+    hosts: Hosts, place: SharedStore
+) -> None:
+    kept = keep_in(hosts.stores["a"], FAILED, command="pytest", exit_code=1)
+    hosts.ship("a")
+    tell(hosts.stores["b"], "agent", kept, (1, kept.lines), f"{hosts.names['a']}/{kept.name}", cut=False)
+    hosts.ship("b")
+    place.bring_up_to_date(time.time() + 60.0)
+    known = VerdictReader(place).all()
+    assert (known.captured, known.failed, known.failures, known.unseen) == (3, 1, 1, 0)
+
+
+def test_what_a_host_judges_anew_is_told_anew(hosts: Hosts, place: SharedStore) -> None:
+    store = hosts.stores["a"]
+    kept, gone = (keep_in(store, FAILED, command=f"pytest {name}", exit_code=1) for name in "xy")
+    hosts.ship("a")
+    place.bring_up_to_date(time.time() + 60.0)
+    reader = VerdictReader(place)
+    assert (reader.all().captured, reader.all().unseen) == (4, 2)
+    tell(store, "agent", kept, (1, kept.lines), cut=False)
+    retention.remove(store, [gone])
+    hosts.ship("a")
+    assert (reader.all().captured, reader.all().unseen) == (3, 0)
+    told = "SELECT max(told) FROM sightline.facts"
+    [before] = hosts.fleet.rows(told)
+    hosts.ship("a")
+    assert hosts.fleet.rows(told) == [before]
+    assert hosts.fleet.rows("SELECT count(*) FROM sightline.facts WHERE name = %s", gone.name) == [(0,)]
+
+
+def test_a_fleet_whose_tables_have_no_facts_yet_is_shipped_to_and_read_as_far_as_the_mirror_reaches(
+    hosts: Hosts, place: SharedStore
+) -> None:
+    hosts.fleet.rows("DROP TABLE sightline.facts")
+    hosts.fleet.rows("ALTER TABLE sightline.alarms DROP COLUMN messages, DROP COLUMN not_read")
+    hosts.fleet.rows("UPDATE sightline.fleet SET version = 5")
+    later = time.time()
+    store = hosts.stores["a"]
+    tell(store, "agent", keep_in(store, FAILED, command="pytest", exit_code=1, session="agent"))
+    hosts.ship("a")
+    place.bring_up_to_date(later)
+    known = VerdictReader(place).all()
+    assert (known.captured, known.unseen, known.read_since, known.is_sure) == (1, 1, later, False)
     done = audited_by_hosts(place, ALL)
     assert done is not None
-    assert everything.captured == done.captured
+    assert {one.kind for one in done.found} >= {OVERLOOKED, "failing-check"}

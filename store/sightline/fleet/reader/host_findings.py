@@ -15,7 +15,8 @@ from sightline.fleet.database import LastingConnection
 from sightline.fleet.reader.rows import BUFFER, ENTRY, LogEntry, StoredOutput, among_all, entries_in, list_in, stored_in
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any
-from sightline.store import StatedAlarm
+from sightline.log.sessions import INSPECTOR, SHELL, TERMINAL
+from sightline.store import JudgedSession, StatedAlarm
 
 _CLOCK_SECONDS = 86_400.0
 """A host's clock may be slow by this much: a view of an output is looked for from then on."""
@@ -97,41 +98,44 @@ WHERE found.time >= to_timestamp(%(since)s) AND found.kind IN ('view', 'shown') 
 ORDER BY found.time, found.number
 """.replace("ENTRY", ENTRY)
 
+# Older tables have no numbers of messages.
+_TOLD = """told.number >= one.last AND told.rules = %(rules)s, told.record::text,
+    coalesce((to_jsonb(told.*) ->> 'messages')::integer, 0), coalesce((to_jsonb(told.*) ->> 'not_read')::integer, 0)"""
+
 _ALARMS = """
-SELECT host.name, one.session, told.number >= one.last AND told.rules = %(rules)s, told.record::text
+SELECT host.name, one.session, TOLD
 FROM (
     SELECT host, session, max(number) AS last FROM sightline.entries WHERE time >= to_timestamp(%(since)s)
-    GROUP BY host, session HAVING bool_or(kind = 'view')
+    GROUP BY host, session HAVING bool_or(kind = 'view') OR %(since)s <= 0
 ) AS one
 JOIN sightline.hosts AS host ON host.id = one.host
 LEFT JOIN sightline.alarms AS told ON told.host = one.host AND told.session = one.session
+WHERE NOT EXISTS (SELECT FROM sightline.sessions AS looking WHERE looking.host = one.host AND looking.name = one.session
+    AND looking.record ->> 'harness' = %(shell)s AND looking.record ->> 'client' = ANY (%(onlookers)s))
 ORDER BY host.name, one.session
-"""
+""".replace("TOLD", _TOLD)
 
 _ALARMS_OF = """
-SELECT given.host, given.name, told.number >= one.last AND told.rules = %(rules)s, told.record::text
+SELECT given.host, given.name, TOLD
 FROM unnest(%(hosts)s::text[], %(names)s::text[]) AS given (host, name)
 JOIN sightline.hosts AS host ON host.name = given.host
 CROSS JOIN LATERAL (SELECT max(line.number) AS last FROM sightline.entries AS line
     WHERE line.host = host.id AND line.session = given.name) AS one
 LEFT JOIN sightline.alarms AS told ON told.host = host.id AND told.session = given.name
-"""
+""".replace("TOLD", _TOLD)
 
-# Sessions with a call about an output of a project, or one about no known output if the session began there.
+# Sessions that began in a project, or with a call about an output of it.
 _AT_PROJECT = """
 SELECT given.host, given.name FROM unnest(%(hosts)s::text[], %(names)s::text[]) AS given (host, name)
 JOIN sightline.hosts AS own ON own.name = given.host
-WHERE EXISTS (
+WHERE %(at)s IN ('', own.name) AND (%(root)s::text IS NULL OR EXISTS (SELECT FROM sightline.sessions AS begun
+    WHERE begun.host = own.id AND begun.name = given.name AND begun.record ->> 'cwd' = %(root)s))
+OR EXISTS (
     SELECT FROM sightline.entries AS line
     CROSS JOIN split_part(line.refs[1], '/', 1) AS ref_host CROSS JOIN split_part(line.refs[1], '/', 2) AS ref_name
-    LEFT JOIN sightline.hosts AS host ON host.name = CASE ref_name WHEN '' THEN own.name ELSE ref_host END
-    LEFT JOIN sightline.buffers AS found
-        ON found.host = host.id AND found.name = coalesce(nullif(ref_name, ''), ref_host)
-    WHERE line.host = own.id AND line.session = given.name AND line.kind = 'view'
-    AND line.time >= to_timestamp(%(since)s) AND CASE WHEN found.name IS NOT NULL THEN WITHIN ELSE
-        %(at)s IN ('', own.name) AND (%(root)s::text IS NULL OR EXISTS (SELECT FROM sightline.sessions AS begun
-            WHERE begun.host = own.id AND begun.name = given.name AND begun.record ->> 'cwd' = %(root)s))
-    END
+    JOIN sightline.hosts AS host ON host.name = CASE ref_name WHEN '' THEN own.name ELSE ref_host END
+    JOIN sightline.buffers AS found ON found.host = host.id AND found.name = coalesce(nullif(ref_name, ''), ref_host)
+    WHERE line.host = own.id AND line.session = given.name AND line.kind = 'view' AND WITHIN
 )
 """.replace("WITHIN", _OF_PROJECT)
 
@@ -204,7 +208,7 @@ class HostFindings:
         """
         self._connection, self._project = connection, project
         self._given = {"since": since, "rules": rules}
-        self._alarms = {"since": since, "rules": alarm_rules}
+        self._alarms = {"since": since, "rules": alarm_rules, "shell": SHELL, "onlookers": [INSPECTOR, TERMINAL]}
         self._views = {"since": since - _CLOCK_SECONDS}
         within = []
         if session:
@@ -246,25 +250,26 @@ class HostFindings:
         """Yield the views of outputs, on whichever host, by time."""
         return entries_in(self._connection.each(_ABOUT, self._views | _parted(outputs)))
 
-    def alarms(self) -> dict[str, list[StatedAlarm] | None]:
-        """Return what hosts found wrong in each session with calls; None where that is not known."""
+    def alarms(self) -> dict[str, JudgedSession | None]:
+        """Return what hosts found wrong in each session; None where that is not known."""
         return self._told(_ALARMS, self._alarms)
 
-    def alarms_of(self, sessions: Sequence[str]) -> dict[str, list[StatedAlarm] | None]:
+    def alarms_of(self, sessions: Sequence[str]) -> dict[str, JudgedSession | None]:
         """Return what hosts found wrong in some sessions, whenever they had calls; None where that is not known."""
         return self._told(_ALARMS_OF, self._alarms | _parted(sessions))
 
     def at_project(self, sessions: Sequence[str]) -> list[str]:
-        """Return those of some sessions that had calls in the project."""
+        """Return those of some sessions that began in the project, or had calls about its outputs."""
         rows = self._connection.rows(_AT_PROJECT, self._given | _parted(sessions)) if sessions else []
         return [on_host(host, name) for host, name in rows]
 
-    def _told(self, statement: str, given: dict[str, Any]) -> dict[str, list[StatedAlarm] | None]:
-        found = dict[str, list[StatedAlarm] | None]()
-        for host, session, is_known, record in self._connection.rows(statement, given):
+    def _told(self, statement: str, given: dict[str, Any]) -> dict[str, JudgedSession | None]:
+        found = dict[str, JudgedSession | None]()
+        for host, session, is_known, record, *messages in self._connection.rows(statement, given):
             rows = list_in(record) if is_known else None
-            alarms = [one for row in rows or () if (one := _alarm(host, row))]
-            found[on_host(host, session)] = alarms if rows is not None and len(alarms) == len(rows) else None
+            alarms = tuple(one for row in rows or () if (one := _alarm(host, row)))
+            is_sound = rows is not None and len(alarms) == len(rows)
+            found[on_host(host, session)] = JudgedSession(alarms, *messages) if is_sound else None
         return found
 
     def with_relatives(self, sessions: Sequence[str]) -> list[str]:

@@ -11,7 +11,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from sightline.audit.buffer_failures import HostJudgement, is_of_failures, keep_judgement
 from sightline.base.private_files import make_folder, make_parents
-from sightline.base.records import Buffer, IndexedView, Note, Session, known_fields
+from sightline.base.project import ALL, Scope
+from sightline.base.records import (
+    Buffer,
+    IndexedView,
+    Note,
+    OutputFacts,
+    ReplyTotals,
+    Session,
+    Tally,
+    known_fields,
+)
 from sightline.base.refs import host_of, looks_like_a_ref, parse_ref
 from sightline.disk.database import Database
 from sightline.disk.index import Index
@@ -27,6 +37,7 @@ from sightline.log.views import Other, traced_of, with_shown
 
 if TYPE_CHECKING:
     from sightline.fleet.reader.host_findings import SuspectOutput
+    from sightline.fleet.reader.told_facts import ToldFacts
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS shared_facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -95,6 +106,17 @@ class Reach(NamedTuple):
     ended: frozenset[str] = frozenset()
 
 
+class Asks(NamedTuple):
+    """Whom to ask for an output that is not here, for some, for the views of older ones, for what hosts found in some
+    outputs, and for what they have told anew."""
+
+    buffer: Callable[[str], bool] = lambda _: False
+    buffers: Callable[[Sequence[str]], object] = lambda _: None
+    views: Callable[[Sequence[str]], object] = lambda _: None
+    judgements: Callable[[Sequence[str]], object] = lambda _: None
+    renew: Callable[[], object] = lambda: None
+
+
 class SharedIndex(Index):
     """The mirror's rows. It asks for unknown ones by name, if there is somebody to ask."""
 
@@ -103,20 +125,79 @@ class SharedIndex(Index):
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
-        self._fetch: Callable[[str], bool] = lambda _: False
-        self._fetch_views: Callable[[str], object] = lambda _: None
-        self._fetch_judgements: Callable[[Sequence[str]], object] = lambda _: None
+        self._ask = Asks()
+        self._told: ToldFacts | None = None
         self._judged: set[str] = set()
         self._unknown: dict[str, float] = {}
 
-    def ask(
+    def ask(self, asks: "Asks", told: "ToldFacts") -> None:
+        """Set whom to ask for what is not here."""
+        self._ask, self._told = asks, told
+
+    # what is older than the mirror counts by what its hosts have told
+
+    def renew_copies(self) -> None:
+        """Use what other connections, and hosts, have told since."""
+        super().renew_copies()
+        self._ask.renew()
+
+    def _counted(self, scope: Scope) -> tuple[str, list[Any]]:
+        where, parameters = super()._counted(scope)
+        if self._told is None or not self._told.before:
+            return where, parameters
+        here = "(created >= ? OR verdicts.buffer IN (SELECT value FROM json_each(?)))"
+        return f"{where} AND {here}", [*parameters, self._told.before, dumps(self._told.here)]
+
+    def _older(self, scope: Scope) -> "ToldFacts | None":
+        """Return whom to ask for what is older than the mirror, if a scope has any of it."""
+        return self._told if self._told is not None and scope.since < self._told.before else None
+
+    def tallies(self, rules: str, scope: Scope = ALL, by: str = "''") -> list[tuple[str, Tally]]:
+        """Return sums as any index does, and those of older outputs."""
+        older = self._older(scope)
+        return [*super().tallies(rules, scope, by), *(older.tallies(scope, by) if older else ())]
+
+    def with_flags(
         self,
-        fetch: Callable[[str], bool],
-        fetch_views: Callable[[str], object],
-        fetch_judgements: Callable[[Sequence[str]], object],
-    ) -> None:
-        """Set whom to ask for an output that is not here, the views of an older one, and what hosts found in some."""
-        self._fetch, self._fetch_views, self._fetch_judgements = fetch, fetch_views, fetch_judgements
+        rules: str,
+        any_of: int,
+        scope: Scope = ALL,
+        *,
+        order: str = "created DESC, buffer DESC",
+        limit: int = -1,
+    ) -> list[tuple[str, OutputFacts]]:
+        """Return names and facts as any index does, with those of older outputs at their place or behind the others."""
+        found = super().with_flags(rules, any_of, scope, order=order, limit=limit)
+        if (older := self._older(scope)) is None:
+            return found
+        told = older.with_flags(any_of, scope, order, limit)
+        if 0 <= limit <= _MOST_NAMED:  # so few are read next
+            self.buffers(names := [name for name, _ in told])
+            self._ask.views(names)
+        both = told + found if order.startswith("created, ") else found + told
+        if order.partition(" ")[0] in OutputFacts._fields:
+            both.sort(key=lambda one: getattr(one[1], order.partition(" ")[0]), reverse=True)
+        return both if limit < 0 else both[:limit]
+
+    def reply_totals(self, scope: Scope, unit: int, begun: Iterable[str] = ()) -> ReplyTotals:
+        """Return sums as any index does, with those of older replies."""
+        if (older := self._older(scope)) is None:
+            return super().reply_totals(scope, unit, begun)
+        here = super().reply_totals(scope._replace(since=older.before), unit, begun)
+        return ReplyTotals(*map(sum, zip(here, older.reply_totals(scope, unit), strict=True)))
+
+    def last_entries(self) -> dict[str, int]:
+        """Return the number of each session's last line of any kind, since what an agent said counts, too."""
+        return dict(self._db.rows("SELECT session, MAX(number) FROM shared_lines GROUP BY session"))
+
+    def buffers(self, names: Iterable[str]) -> dict[str, Buffer]:
+        """Return records as any index does; those that are not here are asked for first."""
+        wanted = list(names)
+        found = super().buffers(wanted)
+        if self._told is None or not (missing := [name for name in wanted if name not in found and host_of(name)]):
+            return found
+        self._ask.buffers(missing)
+        return found | super().buffers(missing)
 
     def buffer(self, name: str) -> Buffer | None:
         """Return the record of a name."""
@@ -125,7 +206,7 @@ class SharedIndex(Index):
             return found
         if self._unknown.get(name, 0.0) > time.monotonic():
             return None
-        if not self._fetch(name):
+        if not self._ask.buffer(name):
             self._unknown[name] = time.monotonic() + _UNKNOWN_SECONDS
             return None
         return super().buffer(name)
@@ -135,19 +216,18 @@ class SharedIndex(Index):
     ) -> list[IndexedView]:
         """Return views as any index does; those of an output that is older than the mirror are asked for first."""
         if buffer is not None:
-            self._fetch_views(buffer)
+            self._ask.views([buffer])
         return super().views(buffer=buffer, session=session, since=since, limit=limit)
 
     def views_about(self, buffers: Iterable[str]) -> list[tuple[str, IndexedView]]:
         """Return views as any index does; those of outputs that are older than the mirror are asked for first."""
         wanted = list(buffers)
-        for name in wanted:
-            self._fetch_views(name)
+        self._ask.views(wanted)
         return super().views_about(wanted)
 
     def views_of(self, buffer: str, *, session: str | None = None) -> Iterator[IndexedView]:
         """Yield views as any index does; those of an output that is older than the mirror are asked for first."""
-        self._fetch_views(buffer)
+        self._ask.views([buffer])
         yield from super().views_of(buffer, session=session)
 
     def derived(self, buffer: str, key: str) -> str | None:
@@ -164,7 +244,7 @@ class SharedIndex(Index):
         )
         names = [buffer, *(name for (name,) in rows if name != buffer and name not in self._judged)][:_MOST_NAMED]
         self._judged.update(names)
-        self._fetch_judgements(names)
+        self._ask.judgements(names)
         return super().derived(buffer, key)
 
     def previous_run(self, buffer: Buffer, *, anywhere: bool = False) -> Buffer | None:

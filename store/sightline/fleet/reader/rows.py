@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sightline.base.errors import OfNewerVersion
-from sightline.base.records import UNHEARD_OF, Buffer, IndexedView, Note
+from sightline.base.records import REMOVED_THERE, UNHEARD_OF, Buffer, IndexedView, Note, joined_notes
 from sightline.base.refs import on_host
 from sightline.disk.meta import decode_buffer
 from sightline.fleet.content import FRAME_HASHES
@@ -531,7 +531,7 @@ def _is_sound(buffer: Buffer) -> bool:
 def _changed(buffer: Buffer, change: dict[str, Any]) -> Buffer:
     """Apply a change on its host. What expired there may be whole here; what was removed is not shown."""
     if change.get("state") == REMOVED:
-        removed = buffer._replace(state="evicted")
+        removed = buffer._replace(state="evicted", note=joined_notes(buffer.note, REMOVED_THERE))
         return removed._replace(command="", label="") if change.get("purge") else removed
     kinds = {"exit_code": (int, type(None)), "signal": (int,), "timed_out": (bool,), "pinned": (bool,)}
     known = {

@@ -16,7 +16,7 @@ from functools import partial
 
 from sightline.audit.buffer_coverage import filtered_from
 from sightline.audit.buffer_failures import rules_of
-from sightline.base.errors import AmbiguousRef, ExpiredRef, StoreFailed, UnknownRef, UsageError
+from sightline.base.errors import AmbiguousRef, ExpiredRef, SightlineError, StoreFailed, UnknownRef, UsageError
 from sightline.base.private_files import open_private, remove_file
 from sightline.base.records import Buffer, Note, StreamInfo
 from sightline.base.refs import Ref, format_ref, host_of, parse_ref
@@ -35,20 +35,21 @@ from sightline.fleet.objects import ObjectMissing, Objects, pack_key
 from sightline.fleet.pack import Frame, TamperedPack, frame_at, frame_bytes, raw_bytes
 from sightline.fleet.reader.live import RunningOutputs
 from sightline.fleet.reader.log import LinesOfLog, SharedLog
-from sightline.fleet.reader.mirror import Forget, LetGo, Mirror, Reach, SharedIndex
+from sightline.fleet.reader.mirror import Asks, Forget, LetGo, Mirror, Reach, SharedIndex
 from sightline.fleet.reader.pack_cache import PackCache, Tampered
 from sightline.fleet.reader.rows import REMARKS, GrantedHost, SharedRows, StoredOutput
 from sightline.fleet.reader.streams import FrameReader
+from sightline.fleet.reader.told_facts import ToldFacts
 from sightline.light.typing_names import TYPE_CHECKING, Any, BinaryIO, cast
 from sightline.log.log import NO_HASH
 from sightline.log.notes import MAX_CHARACTERS
 from sightline.log.retention import blank_shown
 from sightline.settings.config import Settings
 from sightline.shape.summary import human_seconds
-from sightline.store import Narrowed, Narrowing, Place, Reading, StatedAlarm, Store, Target, ToExamine
+from sightline.store import Narrowed, Narrowing, Place, Reading, StatedSessions, Store, Target, ToExamine
 
 if TYPE_CHECKING:
-    from sightline.base.project import Project
+    from sightline.base.project import Project, Scope
     from sightline.disk.changes import Change
     from sightline.fleet.reader.feed import SharedFeed
     from sightline.fleet.reader.host_findings import HostFindings
@@ -124,7 +125,11 @@ class SharedStore(Reading):
         self._feed_runs = False
         self._reach = self._mirror.reach()
         self.trouble = ""
-        self._mirror.index.ask(self._fetch_buffer, self._fetch_views, self._fetch_judgements)
+        self._told = ToldFacts(self._asking)
+        asks = Asks(
+            self._fetch_buffer, self._fetch_buffers, self._fetch_views, self._fetch_judgements, self._renew_told
+        )
+        self._mirror.index.ask(asks, self._told)
 
     def close(self) -> None:
         """Let go of what is open."""
@@ -232,18 +237,44 @@ class SharedStore(Reading):
         else:
             self._mirror.take_in_entries(found.about(viewed))
         self._viewed.update(viewed)
-        sessions, alarms = self._alarms(found, session, project)
+        known, sessions = self._sessions(found, session, project)
+        alarms = [alarm for one in known.values() for alarm in one.alarms]
         others, not_judged = found.others()
         return ToExamine([*outputs], cut, sessions, alarms, others, not_judged, unexamined, len(running), session)
 
-    def _alarms(
-        self, found: "HostFindings", session: str, project: "Project | None"
-    ) -> tuple[list[str], list[StatedAlarm]]:
-        """Return (sessions whose alarms are not known, after taking all of their calls in; the alarms of others)."""
+    def stated_sessions(self, scope: "Scope", /) -> StatedSessions | None:
+        """Return what hosts have told of the sessions of a scope; see `Reading`."""
+        if scope.since >= self._told.before:
+            return None
+        from sightline.audit.evidence.session_evidence import alarm_rules  # 25 ms, which lists need not wait for
+        from sightline.fleet.reader.host_findings import HostFindings
+
+        session, since, project = scope
+        found = HostFindings(self._asking, since, rules_of(self), alarm_rules(self), session or "", project)
+        key = ("sessions", scope)
+        return cast(StatedSessions, self._told.once(key, lambda: self._sessions(found, session or "", project)))
+
+    def _renew_told(self) -> None:
+        """Read what hosts have told of older outputs, if the mirror lacks any, and take in those to be judged here."""
+        since = self._mirror.since
+        if not since or self.offline:
+            self._told.turn_off()
+            return
+        from sightline.audit.output_facts import UNTOLD_BY_HOST, output_rules  # lists have no verdict
+
+        try:
+            if self._told.renew(since, output_rules(self), UNTOLD_BY_HOST):
+                self._fetch_buffers(self._told.here)
+                self._fetch_views(self._told.here)
+        except SightlineError:  # it does not answer, or its tables are older: the verdict says what it is about
+            self._told.turn_off()
+
+    def _sessions(self, found: "HostFindings", session: str, project: "Project | None") -> StatedSessions:
+        """Return what is told of sessions, and those of which nothing is told, after taking in all of their calls."""
         of_sessions = found.alarms_of(found.with_relatives([session])) if session else found.alarms()
         # Alarms rest on the calls of relatives, too.
         unknown = set(found.with_relatives([name for name, known in of_sessions.items() if known is None]))
-        wanted = [name for name, known in of_sessions.items() if known or name in unknown]
+        wanted = [name for name, known in of_sessions.items() if (known and any(known)) or name in unknown]
         if session:
             wanted = [name for name in wanted if name == session]
         elif project is not None:
@@ -251,7 +282,8 @@ class SharedStore(Reading):
         sessions = [name for name in wanted if name in unknown]
         calling = [session] if session else []
         self._mirror.take_in_sessions(self.rows, found.entries_of(sorted({*found.with_relatives(sessions), *calling})))
-        return sessions, [one for name in wanted if name not in unknown for one in of_sessions[name] or ()]
+        known = {name: told for name in wanted if name not in unknown and (told := of_sessions[name])}
+        return StatedSessions(known, sessions)
 
     def _take_in_running(self) -> list[Buffer]:
         running = self.rows.running()
@@ -285,7 +317,7 @@ class SharedStore(Reading):
     @property
     def place(self) -> Place:
         """What is read, and how far it reaches."""
-        ended, since = self._reach.ended, self._reach.since
+        ended, since = self._reach.ended, 0.0 if self._told.before else self._reach.since
         if self.trouble:
             return Place(f"lost: {self.trouble}", self.trouble, ended, since)
         if self.offline:
@@ -318,6 +350,10 @@ class SharedStore(Reading):
         self._take_in(stored)
         return bool(stored)
 
+    def _fetch_buffers(self, names: Sequence[str]) -> None:
+        for start in range(0, len(names) if not self.offline else 0, _AT_ONCE):
+            self._take_in(self._rows.named(names[start : start + _AT_ONCE]))
+
     def _take_in(self, stored: Sequence[StoredOutput]) -> None:
         """Take in outputs that were asked for; what is known, but was removed since, goes from here at once."""
         gone = [one.buffer.name for one in stored if one.buffer.state == "evicted"]
@@ -326,14 +362,16 @@ class SharedStore(Reading):
             self.bring_up_to_date()
         self._mirror.take_in(stored)
 
-    def _fetch_views(self, name: str) -> None:
-        """Fetch the views of an output that are older than the mirror."""
-        buffer = self._mirror.index.buffer(name)
-        if self.offline or name in self._viewed or not host_of(name):
+    def _fetch_views(self, names: Sequence[str]) -> None:
+        """Fetch the views of outputs that are older than the mirror."""
+        asked = [] if self.offline else [name for name in names if name not in self._viewed and host_of(name)]
+        if not asked:
             return
-        if buffer is None or buffer.created < self._mirror.since:
-            self._viewed.add(name)
-            self._mirror.take_in_entries(self._rows.entries_of([name]))
+        known, since = self._mirror.index.buffers(asked), self._mirror.since
+        wanted = [name for name in asked if name not in known or known[name].created < since]
+        for start in range(0, len(wanted), _AT_ONCE):
+            self._mirror.take_in_entries(self._rows.entries_of(wanted[start : start + _AT_ONCE]))
+        self._viewed.update(wanted)
 
     def _fetch_judgements(self, names: Sequence[str]) -> None:
         """Fetch what hosts found in outputs; where that is not possible, they are examined here."""
