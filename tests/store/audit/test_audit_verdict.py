@@ -484,23 +484,21 @@ OUTPUTS = st.tuples(
     st.sampled_from((BROKEN, b"fine\n", b"", b"ERROR: three\n")),
     st.sampled_from(("", "", "it was cut")),
 )
-DEEDS = st.lists(
-    st.one_of(
-        st.tuples(st.just("run"), OUTPUTS),
-        st.tuples(st.just("show"), st.tuples(st.integers(0, 9), st.sampled_from(SESSIONS), st.integers(1, 23))),
-        st.tuples(st.just("cut"), st.tuples(st.integers(0, 9), st.sampled_from(SESSIONS), st.integers(1, 3))),
-        st.tuples(st.just("claim"), st.sampled_from(SESSIONS[:2])),
-        st.tuples(st.just("say"), st.sampled_from(SESSIONS[:2])),
-        st.tuples(st.just("evict"), st.integers(0, 9)),
-        st.tuples(st.just("remove"), st.integers(0, 9)),
-        st.tuples(st.just("import"), OUTPUTS),
-        st.tuples(st.just("alter"), st.integers(0, 9)),
-        st.tuples(st.just("begin"), st.tuples(st.sampled_from(SESSIONS), st.sampled_from(PROJECTS))),
-        st.tuples(st.just("end"), st.sampled_from((0, 1))),
-        st.tuples(st.just("judge"), st.none()),
-    ),
-    max_size=14,
+DEED = st.one_of(
+    st.tuples(st.just("run"), OUTPUTS),
+    st.tuples(st.just("show"), st.tuples(st.integers(0, 9), st.sampled_from(SESSIONS), st.integers(1, 23))),
+    st.tuples(st.just("cut"), st.tuples(st.integers(0, 9), st.sampled_from(SESSIONS), st.integers(1, 3))),
+    st.tuples(st.just("claim"), st.sampled_from(SESSIONS[:2])),
+    st.tuples(st.just("say"), st.sampled_from(SESSIONS[:2])),
+    st.tuples(st.just("evict"), st.integers(0, 9)),
+    st.tuples(st.just("remove"), st.integers(0, 9)),
+    st.tuples(st.just("import"), OUTPUTS),
+    st.tuples(st.just("alter"), st.integers(0, 9)),
+    st.tuples(st.just("begin"), st.tuples(st.sampled_from(SESSIONS), st.sampled_from(PROJECTS))),
+    st.tuples(st.just("end"), st.sampled_from((0, 1))),
+    st.tuples(st.just("judge"), st.none()),
 )
+DEEDS = st.lists(DEED, max_size=14)
 
 
 FRENCH = "Tous les tests passent maintenant, et je ne vois plus aucune erreur dans le projet que vous avez ouvert."
