@@ -73,8 +73,10 @@ _ENTRY = re.compile(
     r"|(?i:(?:\b(?:level|lvl|severity)[\"']?\s{0,2}[=:]\s{0,2}[\"']?|^(?:\S{1,40}\s+){0,3}?\[)"
     rf"(?:(?P<valued>{_WORST})|{_OTHERS})(?:[\"'\]]|\b))"
     r"|^(?:(?P<klog>[EF])|[IW])\d{4} \d\d:"
+    r"|^[a-z]{3,8}\d? {0,6}:(?:(?P<kernel>emerg|alert|crit|err)|warn|notice|info|debug) {0,4}: "
 )
-"""The level of a log's entry, among its first words, as the value of a field, in brackets, or as the letter of klog."""
+"""The level of a log's entry, among its first words, as the value of a field, in brackets, as the letter of klog,
+or behind a facility, as of ``dmesg -x``."""
 
 LEAST_ENTRIES = 5
 LOG_PERCENT = 60
@@ -97,7 +99,7 @@ _TIMED = re.compile(r"\W{0,2}(?:\d{4}[-/]\d\d[-/]\d\d[T ]|[A-Z][a-z]{2} [ \d]\d 
 def is_error_entry(text: str) -> bool:
     """Return whether a log's line, without what stands before each of its lines, has the level error or a worse one."""
     found = _ENTRY.search(text[:_HEAD_BYTES])
-    return bool(found and (found["worst"] or found["valued"] or found["klog"]))
+    return bool(found and (found.lastgroup))
 
 
 def level_of(line: bytes) -> str:

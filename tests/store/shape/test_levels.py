@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.shape.failure.prefilter import Prefilter
-from sightline.shape.levels import DEBUG, ERROR, INFO, STEMS, WARN, LineLevels, level_of
+from sightline.shape.levels import DEBUG, ERROR, INFO, STEMS, WARN, LineLevels, is_error_entry, level_of
+from tests.each import each
 
 
 @pytest.mark.parametrize(
@@ -77,3 +78,18 @@ def test_indented_lines_belong_to_the_line_before_wherever_blocks_end(at: set[in
 
 def test_what_is_known_to_fail_is_an_error() -> None:
     assert taken(LOG, [5], failing=(6,)).spans(ERROR) == [(2, 4), (6, 6)]
+
+
+@each(
+    ("line", "is_error"),
+    [
+        ("kern  :emerg : [   12.3] watchdog: BUG: soft lockup", True),
+        ("daemon:err   : [   12.5] till: no coins", True),
+        ("kern  :info  : [    0.1] no error yet", False),
+        ("user  :warn  : the error budget is low", False),
+        ("2026-01-02 12:00:00 ERROR pool: gone", True),
+        ("reads err : 7", False),
+    ],
+)
+def test_level_behind_a_facility_is_that_of_the_entry(line: str, is_error: bool) -> None:
+    assert is_error_entry(line) == is_error

@@ -32,6 +32,9 @@ _BESIDE = frozenset(("cd", "head", "tail", "sort", "uniq", "cut", "wc", "tr", "c
 """Programs that quote, and programs beside them that do not change that."""
 
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|2>\S+|2>&1")
+_GIT_PLACE = re.compile(r"\bgit(?:[ ]+(?:-[cC]|--git-dir|--work-tree)[ =]\S+)+")
+"""``git`` with options before its subcommand that take a value, such as its folder."""
+
 _STAGES = re.compile(r"[;&|()\n]+")
 _SPLIT = re.compile(r"[\s;&|(){}\"'`=]+")
 
@@ -178,7 +181,7 @@ def _rules_in(file: RuleFile) -> dict[str, Rule]:
 
 def _only_quotes(command: str) -> bool:
     """Return whether a command prints only what it finds in files or in the history."""
-    stages = [stage.split() for stage in _STAGES.split(_QUOTED.sub("x", command))]
+    stages = [stage.split() for stage in _STAGES.split(_QUOTED.sub("x", _GIT_PLACE.sub("git", command)))]
     programs = {_program(words) for words in stages if words}
     return not programs.isdisjoint(_QUOTING) and programs <= _QUOTING | _BESIDE
 

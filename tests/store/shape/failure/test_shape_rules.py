@@ -181,3 +181,18 @@ def test_what_installs_tools_is_none_of_their_outputs() -> None:
         log += [f"Setting up {name} (1.2.0-1) ...", f"Unpacking {name} (1.2.0-1) over (1.1.9-2) ...", f"+ {name}@1.2.0"]
         log += [f"==> Pouring {name}--1.2.0.bottle.tar.gz"]
     assert built_in().recognise("", "\n".join(log).encode()) == []
+
+
+@each(
+    "command",
+    [
+        "git diff",
+        "git -C /srv/till diff",
+        "git --no-pager log -p",
+        "git -c color.ui=always --git-dir=/srv/till show HEAD",
+    ],
+)
+def test_what_git_shows_of_a_history_is_no_output_of_a_tool(command: str) -> None:
+    shown = b" = test session starts =\n= short test summary info =\nFAILED till.py::test_sums\n= 1 failed in 0.10s =\n"
+    assert "pytest" in built_in().recognise("./check", shown)
+    assert "pytest" not in built_in().recognise(command, shown)
