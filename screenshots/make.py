@@ -1,8 +1,8 @@
 """Makes the pictures of the inspector: really captures a few commands, opens the store, exports what the screen shows.
 
 Run it from anywhere: ``python screenshots/make.py``. It writes ``inspector.svg``, ``inspector-light.svg``,
-``diff.svg``, ``query.svg``, ``json.svg``, ``audit.svg``, ``shown.svg``, ``timeline.svg``, ``replay.svg``, ``missed.svg`` (the one
-in the README), where a converter (rsvg-convert) is installed the same as PNG, and ``story.svg`` and ``story.cast``,
+``diff.svg``, ``query.svg``, ``json.svg``, ``audit.svg``, ``shown.svg``, ``timeline.svg``, ``replay.svg``, ``missed.svg`` and
+``cost.svg`` (those in the README; ``make.py cost`` makes the last one alone), where a converter (rsvg-convert) is installed the same as PNG, and ``story.svg`` and ``story.cast``,
 which move: from the start to the line that no agent saw, in two keys.
 """
 
@@ -186,7 +186,11 @@ EVERYDAY = (
 
 def everyday(store: Store) -> None:
     """Two agents that work beside each other, as the list of a store looks after a while."""
-    subprocess.run("git init -q && git add . && git -c user.name=a -c user.email=a@b.c commit -qm 'Parse words'", shell=True, check=True)
+    subprocess.run(
+        "git init -q && git add . && git -c user.name=a -c user.email=a@b.c commit -qm 'Parse words'",
+        shell=True,
+        check=True,
+    )
     write("parser.py", PARSER_BEFORE + "\n    # split at each blank\n")
     now = time.time()
     for name in (AGENT, OTHER_AGENT):
@@ -219,6 +223,16 @@ def overlook(store: Store) -> None:
         deliver(asking, query(asking, QueryRequest(pipeline)), render_text, lambda _: None)
     person = Session(PERSON, "shell", "", "", PROJECT, time.time())
     write_note(store, person, store.resolve("@cmd_9d2e61:217-217"), "this one never made it into the catalogue")
+
+
+def costs() -> None:
+    """What the outputs of a session cost, which is made up: as a transcript, imported like any other."""
+    with project() as store:
+        folder = os.path.join(os.path.dirname(store.root), "transcripts")
+        session.write_transcript(folder, PROJECT)
+        command = [sys.executable, "-P", "-m", "sightline.doors.cli.main", "import", folder]
+        subprocess.run(command, env={**os.environ, "SIGHTLINE_HOME": store.root}, check=True, stdout=subprocess.DEVNULL)
+        asyncio.run(picture(store, "cost", "W", "j", "c", size=(133, 22)))
 
 
 async def story(store: Store) -> None:
@@ -362,6 +376,7 @@ def main() -> int:
         asyncio.run(picture(store, "replay", "t", "k", "k", "r"))
         asyncio.run(picture(store, "missed", "exclamation_mark", size=SMALL))
         asyncio.run(story(store))
+    costs()
     return 0
 
 
@@ -373,4 +388,6 @@ def keep_a_log(root: str) -> int:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["cost"]:
+        sys.exit(costs())
     sys.exit(keep_a_log(sys.argv[2]) if sys.argv[1:2] == ["--log"] else main())

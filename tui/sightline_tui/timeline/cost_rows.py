@@ -11,6 +11,7 @@ from textual.strip import Strip
 from sightline.audit.cost import BAR_CELLS, CostReport, bar, dollars, tokens
 from sightline.audit.output_costs import OutputCosts
 from sightline.audit.output_prices import ESTIMATED
+from sightline.base.price_row import PriceRow
 from sightline.base.refs import format_ref
 from sightline.light.named_tuple import NamedTuple
 from sightline_tui.common.keys import named
@@ -67,21 +68,27 @@ def kind_rows(found: OutputCosts) -> Iterator[CostRow]:
 def output_rows(found: OutputCosts) -> Iterator[CostRow]:
     """Yield the dearest outputs."""
     most = max((one.row.dollars or 0.0 for one in found.dearest), default=0.0)
-    for one, asked in found.dearest:
-        least = "≥ " * (one.at_least and one.dollars is not None)
-        money = "price not known" if one.dollars is None else f"{least}${one.dollars:,.2f}"
-        ref = "" if ":" in one.output else format_ref(one.output)
+    money = [_money(one.row) for one in found.dearest]
+    cells = max(map(len, money), default=0)
+    for (one, asked), told in zip(found.dearest, money, strict=True):
+        ref = "-" if ":" in one.output else format_ref(one.output)
         size = f"{'~' * (one.measure == ESTIMATED)}{tokens(one.tokens)}"
         yield CostRow(
             [
-                StripPart(f" {pad(ref or one.output, _REF_CELLS)} ", "key"),
-                StripPart(f"{money:>{_MONEY_CELLS}}  "),
+                StripPart(f" {pad(ref, _REF_CELLS)} ", "key"),
+                StripPart(f"{told:>{cells}}  "),
                 StripPart(pad(bar(one.dollars or 0.0, most), BAR_CELLS), "accent"),
-                StripPart(f"  {size} × {one.requests:,}  ", "dim"),
+                StripPart(f"  {size:>7} × {one.requests:<5,} ", "dim"),
                 StripPart(title(asked)),
             ],
-            ref=ref,
+            ref=ref.removeprefix("-"),
         )
+
+
+def _money(one: PriceRow) -> str:
+    if one.dollars is None:
+        return "price not known"
+    return f"{'≥ ' * one.at_least}${one.dollars:,.2f}"
 
 
 class CostRows(RowView):

@@ -19,6 +19,7 @@ from sightline_tui.common.store_read import StoreRead
 from sightline_tui.common.store_screen import go_to
 from sightline_tui.common.strips import StripPart
 from sightline_tui.common.theme import load_style
+from sightline_tui.common.visible_text import title
 from sightline_tui.timeline.cost_rows import CostRow, CostRows, kind_rows, output_rows, request_rows
 
 _OF_OUTPUTS = ("output", "command")
@@ -51,6 +52,7 @@ class CostScreen(ScopedScreen[str]):
         *,
         project: Project | None = None,
         session: str | None = None,
+        called: str = "",
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Make the screen.
@@ -59,10 +61,11 @@ class CostScreen(ScopedScreen[str]):
             store: the store.
             project: the only project; None for all.
             session: the only session; None for all.
+            called: what people call that.
             clock: the time from which periods are counted.
         """
         super().__init__(project)
-        self._store, self._session, self._clock = store, session, clock
+        self._store, self._session, self._called, self._clock = store, session, called, clock
         self._groups = _GROUPS if isinstance(store, Store) else _OF_FLEET
         self._by = self._span = 0
         self._told = ""
@@ -105,9 +108,11 @@ class CostScreen(ScopedScreen[str]):
     def tell(self) -> None:
         """Show by what, since when, and the sum."""
         by = self._groups[self._by]
-        what = "outputs, as parts of later requests" if by in _OF_OUTPUTS else "requests to models"
-        head = [*self.head("Cost"), StripPart(f"  {what}  ", "dim"), StripPart(f"by {by}", "accent")]
-        head += [StripPart("  ·  ", "dim"), StripPart(_SPANS[self._span][1], "accent")]
+        head = [*self.head("Cost"), StripPart(f"  by {by}", "accent"), StripPart("  ·  ", "dim")]
+        head += [
+            StripPart(_SPANS[self._span][1], "accent"),
+            StripPart(f"  {title(self._called or self._session or '')}"),
+        ]
         self.query_one("#cost-head", Bar).say((head, [StripPart(f"{self._told} ", "strong")]))
 
     # keys

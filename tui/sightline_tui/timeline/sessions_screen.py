@@ -216,9 +216,8 @@ class SessionsScreen(ScopedScreen[tuple[str | None]]):
     def action_cost(self) -> None:
         """Show what requests and outputs cost, of the session under the cursor, or of all."""
         agent = self.query_one(SessionRows).agent
-        screen = CostScreen(
-            self._store, project=self._project, session=agent.name if agent else None, clock=self._clock
-        )
+        name, called = (agent.name, agent.facts.name) if agent else (None, "")
+        screen = CostScreen(self._store, project=self._project, session=name, called=called, clock=self._clock)
         self.app.push_screen(screen, self._chosen_by_cost)
 
     def _chosen_by_cost(self, session: str | None) -> None:
