@@ -1,15 +1,13 @@
 """Finds requests whose context was written anew, since the cache no longer had it, and why, as far as the log knows."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import partial
-from itertools import pairwise
+from collections.abc import Collection
 
 from sightline.audit.held_lines import LOSSES
 from sightline.audit.priced_requests import PricedRequest, priced
 from sightline.audit.prices import PriceList
 from sightline.light.named_tuple import NamedTuple
 from sightline.log.log_index import fill_index
-from sightline.log.session_events import CLEARED, COMPACTED, PRUNED, REWOUND, ContextChange
+from sightline.log.session_events import CLEARED, COMPACTED, PRUNED, REWOUND
 from sightline.log.session_history import events_of
 from sightline.shape.summary import human_seconds
 from sightline.store import Store
@@ -21,8 +19,11 @@ CACHE_SECONDS = 300
 """How long caches last that are not written for an hour."""
 
 _HOUR = 3600
-_LEAST_TOKENS = 4_000  # that had been cached; of fewer, a reading server may make no use
-_SHARE_READ = 0.5  # of what had been cached; a request that reads less has lost its cache
+LEAST_TOKENS = 4_000
+"""Tokens that had been cached, at least; of fewer, a server may make no use."""
+
+SHARE_READ = 0.5
+"""The share of what had been cached below which a request has lost its cache."""
 
 
 class LostCache(NamedTuple):
@@ -75,39 +76,20 @@ def lost_caches(
     """
     fill_index(store)
     found = list[LostCache]()
-    for name, rows in store.index.requests.of(sessions).items():
-        lost = lost_by(name, priced(rows, prices), partial(_losses, store, name))
-        found += (one for one in lost if one.time >= since)
+    for session, *rows in store.index.requests.without_cache(LEAST_TOKENS, SHARE_READ, sessions, since=since):
+        before, one = priced(rows, prices)
+        found.append(_lost_cache(store, session, before, one))
     return sorted(found, key=lambda one: (-(one.dollars or 0.0), one.time))
 
 
-def _losses(store: Store, session: str) -> list[ContextChange]:
-    return [one for one in events_of(store, session).changes if one.event in LOSSES]
-
-
-def lost_by(
-    session: str, requests: Sequence[PricedRequest], read_losses: Callable[[], Sequence[ContextChange]]
-) -> Iterator[LostCache]:
-    """Yield the requests of a session that lost their cache.
-
-    Args:
-        session: name of the session.
-        requests: its requests, in order.
-        read_losses: reads the events that removed from its context; most sessions need none.
-    """
-    losses: Sequence[ContextChange] | None = None
-    for before, one in pairwise(requests):
-        there = min(before.cached, one.context)
-        if before.cached < _LEAST_TOKENS or one.read >= there * _SHARE_READ:
-            continue
-        lasts = _HOUR if before.written_1h else CACHE_SECONDS
-        losses = read_losses() if losses is None else losses
-        event = next((change.event for change in losses if before.time < change.time <= one.time), "")
-        is_paused = one.time - before.time > lasts
-        reason = event or (MODEL if one.model != before.model else PAUSE if is_paused else UNKNOWN)
-        more = None if one.price is None else one.dollars(one.read, there) - (there - one.read) * _read_rate(one)
-        yield LostCache(session, one.time, reason, one.time - before.time, there - one.read, more)
-
-
-def _read_rate(one: PricedRequest) -> float:
-    return one.price.cache_read / 1e6 if one.price else 0.0
+def _lost_cache(store: Store, session: str, before: PricedRequest, one: PricedRequest) -> LostCache:
+    """Return why a request read little of what the one before had cached, and what that cost."""
+    changes = events_of(store, session).changes if one.context < before.context else ()  # else nothing was removed
+    losses = [change for change in changes if change.event in LOSSES and before.time < change.time <= one.time]
+    lasts = _HOUR if before.written_1h else CACHE_SECONDS
+    otherwise = MODEL if one.model != before.model else PAUSE if one.time - before.time > lasts else UNKNOWN
+    there = min(before.cached, one.context)
+    tokens = there - one.read
+    more = None if one.price is None else one.dollars(one.read, there) - tokens * one.price.cache_read / 1e6
+    reason = losses[0].event if losses else otherwise
+    return LostCache(session, one.time, reason, one.time - before.time, tokens, more)

@@ -1,10 +1,12 @@
 """The index's rows about requests to models: which tokens each took, and their sums."""
 
+from itertools import chain
+
 from sightline.base.request_usage import COUNTS, MOST_TOKENS, RequestSum, RequestUsage
 from sightline.disk.database import Database
 from sightline.light.json_text import dumps
 from sightline.light.named_tuple import NamedTuple
-from sightline.light.typing_names import Any, Iterable, Sequence
+from sightline.light.typing_names import Any, Iterable, Iterator, Sequence
 
 _BLANKED = 1 << 62  # fullness of a request whose numbers were removed, so that none replaces it
 
@@ -73,6 +75,8 @@ _SUMS = ", ".join(
     ]
 )
 _CONTEXT = " + ".join(f"COALESCE({name}, 0)" for name in COUNTS[:4])
+_CACHED = " + ".join(f"COALESCE({name}, 0)" for name in COUNTS[1:4])
+_HAS_INPUT = f"COALESCE({', '.join(COUNTS[:4])}) IS NOT NULL"
 _GROUPS = {"day": "date(time, 'unixepoch', 'localtime')", "session": "session", "": "''"}
 
 
@@ -100,17 +104,44 @@ class RequestRows:
 
     def of(self, sessions: Iterable[str] | None = None) -> dict[str, list[RequestUsage]]:
         """Return the requests of some sessions, or of all, by session and in order of time, but those blanked."""
-        where, parameters = "model IS NOT NULL", list[Any]()
-        if sessions is not None:
-            where += " AND session IN (SELECT value FROM json_each(?))"
-            parameters.append(dumps(list(sessions)))
         found = dict[str, list[RequestUsage]]()
-        statement = f"SELECT session, {_USAGE} FROM requests WHERE {where} ORDER BY time"  # noqa: S608
-        for session, *fields in self._db.rows(statement, parameters):
-            *counts, computed, at_least, tier, price = fields
-            usage = (*counts, tuple(computed.split()), tuple(at_least.split()), tier, price, ())
-            found.setdefault(session, []).append(RequestUsage._make(usage))
+        among = "1" if sessions is None else "session IN (SELECT value FROM json_each(?))"
+        for session, usage in self._usages(among, [] if sessions is None else [dumps(list(sessions))]):
+            found.setdefault(session, []).append(usage)
         return found
+
+    def without_cache(
+        self, least: int, share: float, sessions: Iterable[str] | None = None, *, since: float = 0.0
+    ) -> list[tuple[str, RequestUsage, RequestUsage]]:
+        """Return requests that read little of what was cached: session, the request before, and each itself.
+
+        Args:
+            least: tokens that the request before has read from the cache or written to it, at least.
+            share: the share of these, or of the context if that is smaller, that is not little any more.
+            sessions: only requests of these sessions; None for all.
+            since: only requests since this time, in seconds since the epoch.
+        """
+        among, given = "1", list[Any]()
+        if sessions is not None:
+            among, given = "session IN (SELECT value FROM json_each(?))", [dumps(list(sessions))]
+        pairs = self._db.rows(
+            f"WITH steps AS (SELECT id, time, {_CONTEXT} AS context, COALESCE(cache_read, 0) AS read,"  # noqa: S608
+            f" LAG(id) OVER steps AS earlier, LAG({_CACHED}) OVER steps AS cached"
+            f" FROM requests WHERE model IS NOT NULL AND {_HAS_INPUT} AND {among}"
+            " WINDOW steps AS (PARTITION BY session ORDER BY time))"
+            " SELECT earlier, id FROM steps WHERE cached >= ? AND read < ? * MIN(cached, context) AND time >= ?",
+            [*given, least, share, since],
+        )
+        wanted = "id IN (SELECT value FROM json_each(?))"
+        of_id = {usage.id: (session, usage) for session, usage in self._usages(wanted, [dumps([*{*chain(*pairs)}])])}
+        return [(of_id[one][0], of_id[before][1], of_id[one][1]) for before, one in pairs]
+
+    def _usages(self, where: str, parameters: Sequence[Any]) -> Iterator[tuple[str, RequestUsage]]:
+        """Yield requests with their sessions, in order of time."""
+        statement = f"SELECT session, {_USAGE} FROM requests WHERE model IS NOT NULL AND {where} ORDER BY time"  # noqa: S608
+        for session, *counts, computed, at_least, tier, price in self._db.rows(statement, parameters):
+            usage = (*counts, tuple(computed.split()), tuple(at_least.split()), tier, price, ())
+            yield session, RequestUsage._make(usage)
 
     def models(self) -> list[str]:
         """Return the names of the models that requests were made to."""

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from sightline.audit.lost_caches import MODEL, PAUSE, UNKNOWN, LostCache, lost_by, lost_caches
+from sightline.audit.lost_caches import MODEL, PAUSE, UNKNOWN, LostCache, lost_caches
 from sightline.audit.output_prices import price_list
-from sightline.audit.priced_requests import PricedRequest, priced
-from sightline.audit.prices import PriceList
+from sightline.base.records import Session
 from sightline.base.request_usage import RequestUsage
-from sightline.log.session_events import CLEARED, COMPACTED, ContextChange
+from sightline.log.session_events import CLEARED, COMPACTED, ContextChange, append_events
+from sightline.log.usage import write_usage
 from sightline.store import Store
 from tests.store.audit.usage_kit import NAME, Requests
 
@@ -20,12 +20,11 @@ def request(time: float, read: int, written: int, model: str = OPUS, *, hour: in
     return RequestUsage(str(time), time, model, fresh, read, written, hour, 100)
 
 
-def requests(*made: RequestUsage) -> list[PricedRequest]:
-    return priced(made, PriceList({one.model for one in made}, {}))
-
-
-def found(*made: RequestUsage, changes: tuple[ContextChange, ...] = ()) -> list[LostCache]:
-    return list(lost_by("s", requests(*made), lambda: changes))
+def found(store: Store, *made: RequestUsage, changes: tuple[ContextChange, ...] = ()) -> list[LostCache]:
+    session = Session("s", "claude-code", "s", "", "/", 1.0)
+    write_usage(store, session, made)
+    append_events(store.root, session, changes)
+    return lost_caches(store, price_list(store))
 
 
 @pytest.mark.parametrize(
@@ -40,39 +39,38 @@ def found(*made: RequestUsage, changes: tuple[ContextChange, ...] = ()) -> list[
     ],
 )
 def test_the_reason_is_what_lies_between_two_requests(
-    later: RequestUsage, changes: tuple[ContextChange, ...], reason: str
+    store: Store, later: RequestUsage, changes: tuple[ContextChange, ...], reason: str
 ) -> None:
-    (one,) = found(request(100, 10_000, 10_000), later, changes=changes)
+    (one,) = found(store, request(100, 10_000, 10_000), later, changes=changes)
     assert (one.time, one.reason, one.pause) == (later.time, reason, later.time - 100)
 
 
-def test_a_cache_that_lasts_an_hour_outlasts_a_shorter_pause() -> None:
-    before = request(100, 10_000, 0, hour=10_000)
-    assert [one.reason for one in found(before, request(3000, 0, 21_000))] == [UNKNOWN]
-    assert [one.reason for one in found(before, request(3701, 0, 21_000))] == [PAUSE]
+def test_a_cache_that_lasts_an_hour_outlasts_a_shorter_pause(store: Store) -> None:
+    made = [request(time, 0, 0, hour=20_000) for time in (100, 3000, 6601)]
+    assert [(one.time, one.reason) for one in found(store, *made)] == [(3000, UNKNOWN), (6601, PAUSE)]
 
 
-def test_its_price_is_that_of_writing_less_that_of_reading() -> None:
-    (one,) = found(request(100, 10_000, 10_000), request(500, 4_000, 17_000))
+def test_its_price_is_that_of_writing_less_that_of_reading(store: Store) -> None:
+    (one,) = found(store, request(100, 10_000, 10_000), request(500, 4_000, 17_000))
     assert one.tokens == 16_000
     assert one.dollars == pytest.approx(16_000 * (6.25 - 0.5) / 1e6)
 
 
-def test_without_writes_what_was_read_before_is_what_was_cached() -> None:
+def test_without_writes_what_was_read_before_is_what_was_cached(store: Store) -> None:
     """A server that caches by itself states no writes."""
-    (one,) = found(request(100, 19_000, 0, fresh=1_000), request(120, 0, 0, fresh=21_000))
+    (one,) = found(store, request(100, 19_000, 0, fresh=1_000), request(120, 0, 0, fresh=21_000))
     assert (one.tokens, one.reason) == (19_000, UNKNOWN)
     assert one.dollars == pytest.approx(19_000 * (5 - 0.5) / 1e6)
 
 
-def test_most_of_the_cache_is_enough_and_small_contexts_do_not_count() -> None:
-    assert found(request(100, 10_000, 10_000), request(120, 15_000, 6_000)) == []
-    assert found(request(100, 0, 3_000), request(120, 0, 4_000)) == []
-    assert found(request(100, 0, 0, fresh=50_000), request(120, 0, 0, fresh=51_000)) == []
+def test_most_of_the_cache_is_enough_and_small_contexts_do_not_count(store: Store) -> None:
+    rows = [request(100, 0, 3_000), request(120, 0, 3_500), request(130, 0, 0, fresh=50_000)]
+    rows += [request(140, 0, 0, fresh=51_000), request(150, 10_000, 10_000), request(160, 15_000, 6_000)]
+    assert found(store, *rows) == []
 
 
-def test_a_model_without_a_price_has_tokens_alone() -> None:
-    (one,) = found(request(100, 0, 20_000, "no-such"), request(120, 0, 21_000, "no-such"))
+def test_a_model_without_a_price_has_tokens_alone(store: Store) -> None:
+    (one,) = found(store, request(100, 0, 20_000, "no-such"), request(120, 0, 21_000, "no-such"))
     assert (one.tokens, one.dollars) == (20_000, None)
 
 
