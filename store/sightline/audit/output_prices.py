@@ -12,10 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, groupby, pairwise
 from statistics import median
 
+from sightline.audit.command_kinds import kind_of
 from sightline.audit.held_lines import WENT, Holding, Holdings
 from sightline.audit.line_spans import Spans, common, size, spans_of, union
 from sightline.audit.priced_requests import PricedRequest, priced
 from sightline.audit.prices import PriceList
+from sightline.base.price_row import PriceRow
 from sightline.base.records import View
 from sightline.base.request_usage import RequestUsage
 from sightline.light.named_tuple import NamedTuple
@@ -37,36 +39,6 @@ _SMALL_TOKENS = 40  # that framing may add to small results
 _SHARE_KEPT = 0.9  # of a context; where it gets smaller still, results went, rather than reminders and old reasoning
 
 
-class OutputPrice(NamedTuple):
-    """What one output cost its session, by all replies that were about it.
-
-    Attributes:
-        session: name of the session.
-        output: name of the buffer; of a reply about none, such as a list, the id of the view.
-        view: number of the first such reply in the session.
-        bytes: bytes that the replies showed.
-        tokens: tokens of these.
-        measure: how they are known: STATED, COMPUTED or ESTIMATED; of several replies, the least certain.
-        requests: number of requests that carried any of it.
-        carried: tokens of all these requests that were its own.
-        dollars: what they cost; None if no price is known.
-        at_least: whether more requests may have carried it, or some have no price.
-        again: tokens of lines that the context still held when they were shown again.
-    """
-
-    session: str
-    output: str
-    view: int
-    bytes: int
-    tokens: int
-    measure: str
-    requests: int
-    carried: int
-    dollars: float | None
-    at_least: bool
-    again: int
-
-
 class SessionPrices(NamedTuple):
     """What the outputs of a session cost.
 
@@ -77,7 +49,7 @@ class SessionPrices(NamedTuple):
         learned: whether the session itself shows them.
     """
 
-    outputs: tuple[OutputPrice, ...]
+    outputs: tuple[PriceRow, ...]
     requests: int
     bytes_a_token: float
     learned: bool
@@ -240,7 +212,7 @@ class _ShownReply(NamedTuple):
     ride: _Ride
 
 
-def _by_output(session: str, replies: Sequence[_ShownReply], holding: Holding) -> list[OutputPrice]:
+def _by_output(session: str, replies: Sequence[_ShownReply], holding: Holding) -> list[PriceRow]:
     of_output = dict[str, list[_ShownReply]]()
     for one in replies:
         of_output.setdefault(one.view.refs[0] if one.view.refs else one.view.id, []).append(one)
@@ -251,14 +223,16 @@ def _by_output(session: str, replies: Sequence[_ShownReply], holding: Holding) -
 _MEASURES = (STATED, COMPUTED, ESTIMATED)
 
 
-def _priced(session: str, output: str, replies: Sequence[_ShownReply], holding: Holding) -> OutputPrice:
+def _priced(session: str, output: str, replies: Sequence[_ShownReply], holding: Holding) -> PriceRow:
     rides = [one.ride for one in replies]
     dollars = [one.dollars for one in rides if one.dollars is not None]
     carrying = union(*(spans_of([(one.first + 1, one.end)]) for one in rides if one.end > one.first))
-    return OutputPrice(
+    return PriceRow(
         session=session,
         output=output,
         view=replies[0].view.number,
+        time=replies[0].view.time,
+        kind=kind_of(replies[0].view),
         bytes=sum(one.view.bytes_shown for one in replies),
         tokens=sum(one.tokens for one in replies),
         measure=max((one.measure for one in replies), key=_MEASURES.index),

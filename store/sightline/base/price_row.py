@@ -8,13 +8,13 @@ class PriceRow(NamedTuple):
 
     Attributes:
         session: name of the session.
-        output: name of the buffer; of a reply about none, the id of the view.
+        output: name of the buffer; of a reply about none, such as a list, the id of the view.
         view: number of the first reply that was about it.
         time: when that came, seconds since the epoch.
         kind: the kind of command or tool that made it.
         bytes: bytes that replies showed.
         tokens: tokens of these.
-        measure: how these are known, as in `audit.output_prices`.
+        measure: how these are known, as in `audit.output_prices`; of several replies, the least certain.
         requests: requests that carried any of it.
         carried: its tokens in all these requests.
         dollars: what they cost; None if no price is known.

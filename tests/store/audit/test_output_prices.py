@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from sightline.agents.past_sessions.importer import Importer
-from sightline.audit.output_prices import COMPUTED, ESTIMATED, STATED, OutputPrice, SessionPrices, session_prices
+from sightline.audit.output_prices import COMPUTED, ESTIMATED, STATED, SessionPrices, session_prices
+from sightline.base.price_row import PriceRow
 from sightline.harnesses.formats import find_sources
 from sightline.store import Store
 from tests.store.audit.usage_kit import NAME, Requests
@@ -21,7 +22,7 @@ def _prices(store: Store, session: Requests, folder: Path) -> SessionPrices:
     return session_prices(store, NAME)
 
 
-def _by_bytes(found: SessionPrices) -> dict[int, OutputPrice]:
+def _by_bytes(found: SessionPrices) -> dict[int, PriceRow]:
     return {one.bytes: one for one in found.outputs}
 
 
