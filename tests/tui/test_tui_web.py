@@ -13,6 +13,7 @@ from email.message import Message
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import quote
 
 import pytest
 
@@ -24,8 +25,19 @@ from sightline.store import Store
 aiohttp = pytest.importorskip("aiohttp")
 pytest.importorskip("textual_serve")
 
+from multidict import CIMultiDict, CIMultiDictProxy  # noqa: E402 (aiohttp brings it)
+
 from sightline_tui.__main__ import main  # noqa: E402 (only where those are installed)
-from sightline_tui.web.server import TOKEN_VARIABLE, InspectorServer, link, listen, token_for  # noqa: E402
+from sightline_tui.web.server import (  # noqa: E402
+    TOKEN_VARIABLE,
+    InspectorServer,
+    as_reader,
+    link,
+    listen,
+    token_for,
+    words_for,
+)
+from sightline_tui.web.visitors import SECRET_HEADER, SignIn, sign_in  # noqa: E402
 
 LOCAL = Address("127.0.0.1", is_loopback=True)
 PUBLIC = Address("box.example.org", is_loopback=False)
@@ -47,11 +59,13 @@ class Served(NamedTuple):
         process: its process.
         port: where.
         token: what it asks for.
+        name: name of its output.
     """
 
     process: "subprocess.Popen[str]"
     port: int
     token: str
+    name: str
 
     def get(self, path: str, **headers: str) -> Replied:
         with contextlib.closing(HTTPConnection("127.0.0.1", self.port, timeout=20)) as connection:
@@ -83,7 +97,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     assert process.stdout is not None
     said = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\?token=(\S+)\n", process.stdout.readline())
     assert said is not None
-    yield Served(process, int(said[1]), said[2])
+    yield Served(process, int(said[1]), said[2], recording.buffer.name)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=20)
     assert process.returncode == 0
@@ -158,6 +172,140 @@ def test_the_inspector_really_opens(served: Served) -> None:
         return shown
 
     assert b"1" in asyncio.run(body())
+
+
+async def first_screen(url: str, path: str, wanted: bytes, headers: dict[str, str]) -> bytes:
+    shown = b""
+    async with (
+        aiohttp.ClientSession(headers=headers) as session,
+        session.ws_connect(f"{url}{path}?width=100&height=30") as socket,
+        asyncio.timeout(30),
+    ):
+        while wanted not in re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", shown):
+            message = await socket.receive()
+            assert message.type in (aiohttp.WSMsgType.BINARY, aiohttp.WSMsgType.TEXT), shown
+            shown += message.data if isinstance(message.data, bytes) else b""
+    return shown
+
+
+def test_a_link_opens_an_output_at_a_line(served: Served) -> None:
+    page = served.get(f"/o/{served.name}", Cookie=served.cookie)
+    assert (page.status, f'/ws/o/{served.name}"' in page.text) == (200, True)
+    headers = {"Cookie": served.cookie, "Origin": f"http://127.0.0.1:{served.port}"}
+    asyncio.run(first_screen(headers["Origin"], f"/ws/o/{served.name}/L1", b"over the wire", headers))
+
+
+def test_a_link_opens_the_calls_of_a_session(served: Served) -> None:
+    page = served.get("/s/s", Cookie=served.cookie)
+    assert (page.status, '/ws/s/s"' in page.text) == (200, True)
+    headers = {"Cookie": served.cookie, "Origin": f"http://127.0.0.1:{served.port}"}
+    asyncio.run(first_screen(headers["Origin"], "/ws/s/s", b"Timeline", headers))
+
+
+def test_the_token_leaves_the_address_of_a_link(served: Served) -> None:
+    first = served.get(f"/o/{served.name}?token={served.token}")
+    assert (first.status, first.headers["Location"]) == (303, f"/o/{served.name}")
+
+
+@pytest.mark.parametrize(
+    "path", ["/o/x", "/o/cmd_12", "/o/--read-only", "/o/a b/cmd_123456", "/s/..", "/s/-x", "/s/a/b/c"]
+)
+def test_a_link_to_what_cannot_be_there_is_refused(served: Served, path: str) -> None:
+    assert served.get(quote(path), Cookie=served.cookie).status == 404
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({}, ()),
+        ({"name": "cmd_a1b2c3"}, ("@cmd_a1b2c3",)),
+        ({"name": "host7/cmd_a1b2c3", "line": "/L217"}, ("host7/@cmd_a1b2c3:217",)),
+        ({"session": "claude-code-42"}, ("--session", "claude-code-42")),
+    ],
+)
+def test_words_of_a_link(asked: dict[str, str], words: tuple[str, ...]) -> None:
+    assert words_for(asked) == words
+
+
+def signed(headers: list[tuple[str, str]], peer: str, how: SignIn) -> str:
+    return how.reader(CIMultiDictProxy(CIMultiDict(headers)), peer)
+
+
+USER, SECRET = "X-Forwarded-User", "s" * 16
+BEHIND = sign_in(USER, "10.0.0.5, 10.1.0.0/24", SECRET, over_socket=False)
+
+
+@pytest.mark.parametrize(
+    ("headers", "peer", "reader"),
+    [
+        ([(USER, "ann"), (SECRET_HEADER, SECRET)], "10.0.0.5", "ann"),
+        ([(USER, "ann@example.org"), (SECRET_HEADER, SECRET)], "10.1.0.77", "ann@example.org"),
+        ([(USER, "ann")], "10.0.0.5", ""),
+        ([(USER, "ann"), (SECRET_HEADER, "t" * 16)], "10.0.0.5", ""),
+        ([(USER, "ann"), (SECRET_HEADER, SECRET)], "10.0.0.6", ""),
+        ([(USER, "ann"), (SECRET_HEADER, SECRET)], "127.0.0.1", ""),
+        ([(USER, "ann"), (USER, "bo"), (SECRET_HEADER, SECRET)], "10.0.0.5", ""),
+        ([(USER, "ann'; --"), (SECRET_HEADER, SECRET)], "10.0.0.5", ""),
+        ([(USER, ""), (SECRET_HEADER, SECRET)], "10.0.0.5", ""),
+        ([(SECRET_HEADER, SECRET)], "10.0.0.5", ""),
+    ],
+)
+def test_a_readers_name_counts_only_from_a_trusted_proxy(
+    headers: list[tuple[str, str]], peer: str, reader: str
+) -> None:
+    assert signed(headers, peer, BEHIND) == reader
+
+
+def test_a_readers_name_counts_on_a_socket() -> None:
+    assert signed([(USER, "ann")], "", sign_in(USER, "", "", over_socket=True)) == "ann"
+
+
+@pytest.mark.parametrize(
+    ("header", "proxies", "secret", "socket"),
+    [(USER, "", "", False), (USER, "10.0.0.5", "short", False), (USER, "ten", SECRET, False), ("a b", "", "", True)],
+)
+def test_a_sign_in_that_anybody_could_forge_is_refused(header: str, proxies: str, secret: str, socket: bool) -> None:
+    with pytest.raises(UsageError):
+        sign_in(header, proxies, secret, over_socket=socket)
+
+
+def test_each_reader_reads_with_a_role_of_that_name() -> None:
+    assert as_reader("postgresql://page@db.example:5433/fleet?sslmode=verify-full", "ann@x.org") == (
+        "postgresql://ann%40x.org@db.example:5433/fleet?sslmode=verify-full"
+    )
+
+
+def test_on_a_socket_only_who_is_signed_in_gets_the_page(tmp_path: Path) -> None:
+    environment = {name: text for name, text in os.environ.items() if not name.startswith(("SIGHTLINE_", "TEXTUAL"))}
+    environment |= {"SIGHTLINE_HOME": str(tmp_path / "root"), "SIGHTLINE_STORE": "postgresql://page@127.0.0.1:1/fleet"}
+    place = tmp_path / "s"
+    code = (
+        "import sys; from sightline_tui import Proxied, serve_behind_proxy\n"
+        "where = Proxied('X-Forwarded-User', '', 'look.example', sys.argv[1], '127.0.0.1', 0)\n"
+        "serve_behind_proxy(where, ['--read-only'], lambda at: print(at, flush=True))"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(place)], stdout=subprocess.PIPE, text=True, env=environment
+    ) as one:
+        try:
+            assert one.stdout is not None
+            assert one.stdout.readline().strip() == str(place)
+            assert place.stat().st_mode & 0o007 == 0
+            assert asyncio.run(asked_on(place, {"Host": "look.example"})) == 403
+            assert asyncio.run(asked_on(place, {"Host": "look.example", USER: "ann"})) == 200
+            assert asyncio.run(asked_on(place, {"Host": "evil.example", USER: "ann"})) == 403
+        finally:
+            one.send_signal(signal.SIGTERM)
+            assert one.wait(20) == 0
+    assert not place.exists()
+
+
+async def asked_on(place: Path, headers: dict[str, str]) -> int:
+    async with (
+        aiohttp.ClientSession(connector=aiohttp.UnixConnector(str(place))) as session,
+        session.get("http://page/", headers=headers) as answer,
+    ):
+        return int(answer.status)
 
 
 def test_tokens() -> None:

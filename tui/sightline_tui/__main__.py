@@ -13,10 +13,11 @@ def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m sightline_tui", allow_abbrev=False)
     parser.add_argument("ref", nargs="?")
     parser.add_argument("--project", default="")
+    parser.add_argument("--session", default="")
     for option in ("--all", "--read-only"):
         parser.add_argument(option, action="store_true")
     given = parser.parse_args(words)
-    shown = {"folder": given.project, "everything": given.all, "read_only": given.read_only}
+    shown = {"folder": given.project, "everything": given.all, "read_only": given.read_only, "session": given.session}
     try:
         return run(None, given.ref, **shown, opened=opener_of())
     except SightlineError as error:

@@ -151,6 +151,7 @@ class InspectorApp(FaultTold[None]):
         clock: Callable[[], float] = time.time,
         live: bool = True,
         read_only: bool = False,
+        session: str = "",
     ) -> None:
         """Make the application.
 
@@ -161,8 +162,10 @@ class InspectorApp(FaultTold[None]):
             clock: what ages are counted from.
             live: whether it listens for changes.
             read_only: whether nothing can be deleted, pinned, written or sent in it.
+            session: the session whose calls it opens on; empty for the list.
         """
         super().__init__()
+        self._session = session
         self._store = store
         self._read_only = read_only
         self._target = target
@@ -230,7 +233,9 @@ class InspectorApp(FaultTold[None]):
         self.set_interval(GIVING_BACK_SECONDS, give_back_memory)
         if self._feed is not None:
             self.set_timer(FEED_DELAY_SECONDS, self._feed.start)
-        if self._store.settings.starts_with == "brief" and self._target is None and self._inspector.listed_names():
+        if self._session:
+            self._inspector.open_session(self._session)
+        elif self._store.settings.starts_with == "brief" and self._target is None and self._inspector.listed_names():
             self._inspector.action_brief()
         if why := self._store.local.index.unwritable:
             self.notify(visible(f"Nothing can be written to the store, which is only read: {why}"), markup=False)
@@ -477,6 +482,7 @@ def run(
     folder: str = "",
     everything: bool = False,
     read_only: bool = False,
+    session: str = "",
     opened: Callable[[Store], contextlib.AbstractContextManager[Reading]] | None = None,
 ) -> int:
     """Open the inspector and stay in it until it is left.
@@ -488,6 +494,7 @@ def run(
             anything of that, else all.
         everything: whether it shows all projects wherever it is started.
         read_only: whether nothing can be deleted, pinned, written or sent in it.
+        session: the session whose calls it opens on; empty for the list.
         opened: gives what is shown instead of the store, such as what other hosts have shipped.
 
     Returns:
@@ -504,7 +511,7 @@ def run(
         target = store.resolve(ref, prefixes=True) if ref else None
         project = None if everything or target else _project(store, folder)
         draw_on_standard_output()
-        app = InspectorApp(store, target=target, project=project, read_only=read_only)
+        app = InspectorApp(store, target=target, project=project, read_only=read_only, session=session)
         end_when_told(app)
         if os.isatty(0):
             end_with_terminal(0, app.leave)

@@ -176,6 +176,10 @@ class BufferActions(Screen[None]):
         """Show what was asked, call by call."""
         self._open_timeline()
 
+    def open_session(self, session: str) -> None:
+        """Show the calls of a session."""
+        self._open_timeline((session,))
+
     def _open_timeline(self, chosen: tuple[str | None] | None = None) -> None:
         """Show the calls of the session that is chosen, or of all for (None,); by default of the one before."""
         if self.app.is_screen_installed("timeline"):

@@ -25,6 +25,7 @@ def parser(name: str) -> CommandParser:
         "sightline serve @last --port 8080",
         "sightline serve --store fleet --read-only",
         "sightline serve --read-only",
+        "sightline serve --store fleet --read-only --sign-in X-Forwarded-User --socket /run/sightline/page.sock",
         json=False,
     )
     made.add_argument("ref", nargs="?", metavar="REF", help="open this output instead of the list")
@@ -48,6 +49,26 @@ def parser(name: str) -> CommandParser:
         action="store_true",
         help="let nobody who has the link delete, pin, write or send anything, or start a pager or an editor",
     )
+    made.add_argument(
+        "--sign-in",
+        default="",
+        metavar="HEADER",
+        help="in place of a link with a token, let in whom a trusted proxy names in this header, such as "
+        "X-Forwarded-User; each reads the fleet of --store with the database role of that name",
+    )
+    made.add_argument(
+        "--proxy",
+        default="",
+        metavar="ADDRESS,…",
+        help="trust the header from these addresses, together with the secret of SIGHTLINE_PROXY_SECRET in the header "
+        "X-Sightline-Proxy",
+    )
+    made.add_argument(
+        "--socket", default="", metavar="PATH", help="listen on this Unix socket, where the header is trusted as it is"
+    )
+    made.add_argument(
+        "--public", default="", metavar="NAME", help="the name under which the proxy shows the page: sightline.example"
+    )
     return made
 
 
@@ -55,6 +76,7 @@ def main(given: Namespace) -> int:
     """Run the command, and return its exit code."""
     if not 0 <= given.port <= 65_535:
         raise UsageError(f"there is no port {given.port}", "give a number from 0 to 65535")
+    _check_sign_in(given)
     if given.store:
         os.environ[STORE_VARIABLE] = given.store  # each process that shows the inspector reads it
     with contextlib.ExitStack() as held:
@@ -73,7 +95,29 @@ def main(given: Namespace) -> int:
     words = ["--read-only"] if given.read_only else []
     words += ["--project", os.path.realpath(given.project)] if given.project else []
     words += ["--all"] if given.all else []
+    if given.sign_in:
+        where = inspector().Proxied(given.sign_in, given.proxy, given.public, given.socket, given.host, given.port)
+        return int(inspector().serve_behind_proxy(where, words, _say_where))
     return int(serve(given.host, given.port, [*words, *([given.ref] if given.ref else [])], _say))
+
+
+def _check_sign_in(given: Namespace) -> None:
+    """Raise UsageError for options that belong to others which are not given."""
+    if not given.sign_in:
+        if given.proxy or given.socket or given.public:
+            raise UsageError("--proxy, --socket and --public belong to --sign-in", "give --sign-in HEADER, too")
+        return
+    if not given.read_only:
+        raise UsageError("readers who are signed in could change what others see", "give --read-only, too")
+    if not (given.store or os.environ.get(STORE_VARIABLE)):
+        raise UsageError("readers are signed in with their roles of a fleet, and none is named", "give --store URL")
+    if given.ref:
+        raise UsageError("a page for many readers opens on no output", "link to it: /o/HOST/cmd_a1b2c3")
+
+
+def _say_where(place: str) -> None:
+    write_out(f"{place}\n")
+    write_err(dim("The page is served there, for the proxy in front of it, until you press Ctrl+C.") + "\n")
 
 
 def _say(link: str) -> None:
