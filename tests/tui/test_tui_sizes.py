@@ -16,7 +16,7 @@ SCREENS = {
     "timeline": (("t",), "Timeline"),
     "sessions": (("W",), "Sessions"),
     "replay": (("t", "r"), "Replay"),
-    "info": (("i",), "Esc Close"),
+    "info": (("i",), "Esc Back"),
     "shown": (("V",), "@cmd_00000b"),
     "diff": (("d",), "@cmd_00000a"),
     "notes": (("A",), "Notes"),

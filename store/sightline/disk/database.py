@@ -81,8 +81,10 @@ class Database:
             self.identity = identity_of(path)
         try:
             self._prepare(durable)
-        except BaseException:
+        except BaseException as error:
             self._connection.close()
+            if isinstance(error, UnicodeDecodeError):  # SQLite's own message quotes bytes of the file
+                raise sqlite3.DatabaseError("malformed database schema") from error
             raise
 
     def _prepare(self, durable: bool) -> None:
