@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import html
 import os
+import re
 import secrets
 import shlex
 import signal
@@ -21,7 +22,6 @@ from textual_serve.server import Server
 from sightline.base.errors import BadRef, SightlineError, UsageError
 from sightline.base.http_guard import Address, Guard, address_of
 from sightline.base.refs import parse_ref
-from sightline.disk.record_check import is_session_name
 from sightline.light.named_tuple import NamedTuple
 from sightline.store import STORE_VARIABLE
 from sightline_tui.web.visitors import SECRET_VARIABLE, SignIn, sign_in
@@ -84,6 +84,9 @@ class Proxied(NamedTuple):
 
 _USUAL = Visit()
 _visit = ContextVar("visit", default=_USUAL)  # each request is served in a context of its own
+
+_SESSION = re.compile(r"(?:[A-Za-z][A-Za-z0-9-]{0,127}/)?[A-Za-z0-9_][A-Za-z0-9._-]{0,254}")
+"""The name of a session in an address, with its host in a fleet."""
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -218,7 +221,7 @@ def words_for(asked: Mapping[str, str]) -> tuple[str, ...]:
         HTTPNotFound: it names nothing that could be there.
     """
     if session := asked.get("session", ""):
-        if not is_session_name(session):
+        if not _SESSION.fullmatch(session):
             raise web.HTTPNotFound(text="That is no name of a session.\n")
         return "--session", session
     if not (name := asked.get("name", "")):
