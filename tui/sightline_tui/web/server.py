@@ -21,7 +21,7 @@ from textual_serve.server import Server
 
 from sightline.base.errors import BadRef, SightlineError, UsageError
 from sightline.base.http_guard import Address, Guard, address_of
-from sightline.base.refs import parse_ref
+from sightline.base.refs import format_ref, parse_ref
 from sightline.light.named_tuple import NamedTuple
 from sightline.store import STORE_VARIABLE
 from sightline_tui.web.visitors import SECRET_VARIABLE, SignIn, sign_in
@@ -226,14 +226,13 @@ def words_for(asked: Mapping[str, str]) -> tuple[str, ...]:
         return "--session", session
     if not (name := asked.get("name", "")):
         return ()
-    host, _, own = name.rpartition("/")
     line = asked.get("line", "").removeprefix("/L")
-    ref = f"{host}/@{own}" if host else f"@{own}"
+    ref = format_ref(name) + (f":{line}" if line else "")
     try:
-        parse_ref(f"{ref}:{line}" if line else ref)
+        parse_ref(ref)
     except BadRef as error:
         raise web.HTTPNotFound(text="That is no name of an output.\n") from error
-    return (f"{ref}:{line}" if line else ref,)
+    return (ref,)
 
 
 def as_reader(store: str, reader: str) -> str:
