@@ -2,17 +2,21 @@
 
 import contextlib
 import threading
+import traceback
 from collections.abc import AsyncIterator, Callable
 
 import pytest
 from textual.pilot import Pilot
 
+from sightline.disk.index import Index
 from sightline.disk.streams import StreamReader
+from sightline.log.retention import remove
 from sightline.store import Place, Store
 from sightline_tui.common.hexdump import ROW_BYTES
 from sightline_tui.viewer.selected_lines import COPY_WAITS
 from sightline_tui.viewer.viewer import WAITS
-from tests.tui.tui_kit import add, buffers, numbered, opened, rest, run, text, until, viewer
+from tests.tui.audit_kit import ask
+from tests.tui.tui_kit import add, buffers, numbered, opened, press, rest, run, text, until, viewer
 
 
 class SlowPlace:
@@ -39,6 +43,29 @@ class SlowPlace:
         patch.setattr(Store, "place", property(lambda _: Place("3 hosts")))
         patch.setattr(StreamReader, "may_wait", property(lambda reader: reader.byte_count > self.small))
         patch.setattr(StreamReader, "read", read_slowly)
+
+
+class Watched:
+    """An index that writes down each question that is asked in the thread that handles keys."""
+
+    def __init__(self, index: Index, asked: list[str]) -> None:
+        self._index, self._asked = index, asked
+
+    def __getattr__(self, name: str) -> object:
+        if threading.current_thread() is threading.main_thread() and callable(getattr(self._index, name)):
+            callers = [f"{frame.name} in {frame.filename}" for frame in traceback.extract_stack()]
+            self._asked.append(next((one for one in reversed(callers) if "sightline_tui" in one), "") + f": {name}")
+        return getattr(self._index, name)
+
+
+WALK = (
+    *(("j", "j"), ("enter",), ("G",), ("n",), ("tab",), ("slash", "m", "a", "enter"), ("escape",), ("o",), ("S",)),
+    *((key, "escape") for key in ("i", "V", "b", "K", "t", "W", "A", "d", "a", "D", "C", "question_mark")),
+    *(("g", "J", "escape"), ("m", "m", "M", "escape"), ("exclamation_mark",), ("u",), ("e",), ("asterisk",), ("y",)),
+    *(("colon", *"list", "enter"), ("escape", "escape"), ("slash", "slash", *"line", "enter"), ("escape",)),
+    *(("c", "down", "enter"), ("G",), ("g",)),
+)
+"""Keys that open each screen, and come back."""
 
 
 @pytest.fixture
@@ -229,5 +256,29 @@ def test_nobody_waits_for_lines_to_copy_of_an_output_that_is_left(store: Store, 
             slow.answers.set()
             await rest(pilot)
             assert pilot.app.clipboard == ""
+
+    run(body)
+
+
+def test_no_key_asks_a_slow_place_in_the_thread_that_handles_keys(
+    store: Store, slow: SlowPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(20):
+        made = add(store, f"cmd_0000{number:02x}", f"make {number % 7}", numbered(300), ago=100 + number, exit_code=1)
+    add(store, "cmd_0000fa", "cat x.json", b'{"a": [1, 2]}\n', ago=5)
+    ask(store, made, [(1, 5)])
+    remove(store, [store.index.buffer("cmd_000013")])
+    asked, index = list[str](), vars(Store)["index"].fget
+
+    async def body() -> None:
+        async with at_place(store, slow) as pilot:
+            slow.in_main = 0  # the test itself has read some
+            monkeypatch.setattr(Store, "index", property(lambda store: Watched(index(store), asked)))
+            for keys in WALK:
+                await press(pilot, *keys)
+                await until(pilot, lambda: pilot.app.screen.is_attached)
+            assert asked == []
+            assert not slow.in_main
+            monkeypatch.undo()
 
     run(body)

@@ -223,7 +223,7 @@ class BufferActions(Screen[None]):
             viewer.selection.clear()
             viewer.changed()
 
-        await notes.write_on(self.app, self._store, passage, self._clock(), written)
+        await self._opened(notes.write_on(self.app, self._store, passage, self._clock(), written))
 
     def action_notes(self) -> None:
         """List the remarks."""

@@ -34,7 +34,7 @@ from sightline_tui.common.places import FoundPlace, shown_number, viewer_line
 from sightline_tui.common.preferences import Preferences
 from sightline_tui.common.split import Divider, PaneSplit
 from sightline_tui.common.store_errors import STORE_ERRORS, tell
-from sightline_tui.common.store_read import is_whole
+from sightline_tui.common.store_read import StoreRead, is_whole
 from sightline_tui.common.strips import StripPart
 from sightline_tui.header import Header
 from sightline_tui.misses import Misses
@@ -100,6 +100,10 @@ class Inspector(BufferActions):
         self._live = False
         self._contents: buffers.Contents | None = None
         self._once_open: list[Callable[[], None]] = []
+        self._stone: tuple[str, dict[str, object] | None] = "", None  # what is left of the evicted buffer shown last
+        self._stones: StoreRead[tuple[str, dict[str, object] | None]] = StoreRead(
+            self, self._plan_stone, self._take_stone
+        )
         self._index_changes = Throttle(self, BURST_SECONDS, self._index_changed)
         self._misses = Misses(self, store, project, lambda verdict: self.query_one(Header).judge(verdict))
 
@@ -326,11 +330,28 @@ class Inspector(BufferActions):
         return []
 
     def _tombstone(self, name: str) -> dict[str, object] | None:
-        try:
-            return self._store.tombstone(name)
-        except STORE_ERRORS as error:
-            tell(self.app, error)
-            return None
+        """What is left of a buffer: read at once, but from a shared place, which may be slow, in another thread."""
+        if self._stone[0] != name:
+            self._stone = name, None
+            if self._store.place:
+                self._stones.ask()
+                return None
+            try:
+                self._stone = self._read_stone(name)
+            except STORE_ERRORS as error:
+                tell(self.app, error)
+        return self._stone[1]
+
+    def _plan_stone(self) -> Callable[[], tuple[str, dict[str, object] | None]]:
+        return partial(self._read_stone, self._stone[0])
+
+    def _read_stone(self, name: str) -> tuple[str, dict[str, object] | None]:
+        return name, self._store.tombstone(name)
+
+    def _take_stone(self, stone: tuple[str, dict[str, object] | None]) -> None:
+        if stone[0] == self._stone[0] and stone != self._stone:
+            self._stone = stone
+            self._say_why_empty()
 
     # prompts, made when first opened, so that the first screen comes sooner
 
@@ -562,10 +583,10 @@ class Inspector(BufferActions):
         def choose(chosen: "KnownProject | None") -> None:
             if chosen is not None:
                 is_all = chosen.root is None and not chosen.host
-                folders = self._store.index.folders()
-                self.show_project(None if is_all else project_of(chosen.root, folders, chosen.host))
+                self.show_project(None if is_all else project_of(chosen.root, offered.folders, chosen.host))
 
-        self.app.push_screen(project_choice.ProjectChoice(self._store, self._project), choose)
+        offered = project_choice.ProjectChoice(self._store, self._project)
+        self.app.push_screen(offered, choose)
 
     def switch_scope(self) -> Project | None:
         """Show the outputs of all projects, or again of the one before; return the scope that is shown now."""

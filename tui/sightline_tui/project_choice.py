@@ -6,7 +6,7 @@ from textual.strip import Strip
 
 from sightline.audit.project_scope import KnownProject, projects_of
 from sightline.audit.verdict import Scope, Verdict, VerdictReader
-from sightline.base.project import Project, project_of
+from sightline.base.project import FolderCount, Project, project_of
 from sightline.search.matcher import terms_of
 from sightline.store import Reading
 from sightline_tui.common.choice import Choice, ChoiceRows
@@ -62,7 +62,11 @@ EVERYTHING = KnownProject(None, "", 0)
 
 
 class ProjectChoice(Choice[KnownProject | None, KnownProject]):
-    """A screen that answers with the chosen project or host, `EVERYTHING`, or None for no change."""
+    """A screen that answers with the chosen project or host, `EVERYTHING`, or None for no change.
+
+    Attributes:
+        folders: where outputs were made, as the store has it.
+    """
 
     TITLE_TEXT, HINT = (
         "Project",
@@ -75,10 +79,11 @@ class ProjectChoice(Choice[KnownProject | None, KnownProject]):
         super().__init__(self._found)
         self._store = store
         self._projects: list[KnownProject] = []
+        self.folders: list[FolderCount] = []
         self._judged: list[_Key] = []
         self._reader = VerdictReader(store)  # one for all, as what it judges is kept for all
         self._text = ""
-        self._list: StoreRead[list[KnownProject]] = StoreRead(self, self._plan, self._take)
+        self._list: StoreRead[list[FolderCount]] = StoreRead(self, lambda: self._read, self._take)
         self._verdicts: StoreRead[tuple[_Key, Verdict]] = StoreRead(self, self._plan_verdict, self._take_verdict)
 
     def on_mount(self) -> None:
@@ -100,11 +105,12 @@ class ProjectChoice(Choice[KnownProject | None, KnownProject]):
         """Answer with the chosen project or host, or with all."""
         return chosen or EVERYTHING
 
-    def _plan(self) -> Callable[[], list[KnownProject]]:
-        return lambda: projects_of(self._store.index.folders())
+    def _read(self) -> list[FolderCount]:
+        return self._store.index.folders()
 
-    def _take(self, projects: list[KnownProject]) -> None:
-        self._projects = projects
+    def _take(self, folders: list[FolderCount]) -> None:
+        self.folders = folders
+        self._projects = projects = projects_of(folders)
         self._found.ended = place.ended if (place := self._store.place) else frozenset()
         self._judged = [(one.root, one.host) for one in projects]
         self.offer(self._text)
@@ -116,7 +122,7 @@ class ProjectChoice(Choice[KnownProject | None, KnownProject]):
         key = root, host = self._judged[0]
 
         def read() -> tuple[_Key, Verdict]:
-            self._reader.scope = Scope(project=project_of(root, self._store.index.folders(), host))
+            self._reader.scope = Scope(project=project_of(root, self.folders, host))
             return key, self._reader.step(_STEP_SECONDS)
 
         return read

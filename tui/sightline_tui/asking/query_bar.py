@@ -30,7 +30,6 @@ from sightline_tui.common.bar import Bar
 from sightline_tui.common.key_bar import KeyBar
 from sightline_tui.common.keys import named
 from sightline_tui.common.messages import PlaceMeant
-from sightline_tui.common.store_errors import STORE_ERRORS, tell
 from sightline_tui.common.store_read import StoreRead
 from sightline_tui.common.strips import StripPart
 from sightline_tui.common.theme import load_style
@@ -61,6 +60,7 @@ class QueryBar(Vertical):
         self._asked = list[str]()
         self._pending = list[str]()
         self._writes: StoreRead[None] = StoreRead(self, self._plan_write, lambda _: None)
+        self._looks: StoreRead[tuple[list[str], list[str]]] = StoreRead(self, lambda: self._look_up, self._know)
 
     def fill(self) -> None:
         """Add its parts at once: Textual's `compose` would come only after the next keys."""
@@ -81,7 +81,10 @@ class QueryBar(Vertical):
         self._label.styles.width = cell_len(told)
         self._label.say(([StripPart(told, "key")], ()))
         self._input.open()
-        self._look_up()
+        if self._store.place:  # which may be slow
+            self._looks.ask()
+        else:
+            self._looks.carry_out_now(self._look_up)
 
     def hint(self, parts: Sequence[StripPart] = ()) -> None:
         """Say something above the line, or nothing."""
@@ -102,14 +105,12 @@ class QueryBar(Vertical):
         self._writes.ask()
         return lambda: self._carry_out(meant)
 
-    def _look_up(self) -> None:
-        """Read history and completions at once: they are small, and the next key may be Up or Tab."""
-        try:
-            texts = self._history.texts()
-            refs = [item.buffer.ref for item in self._store.index.listed(_REFS)]
-        except STORE_ERRORS as error:
-            tell(self.app, error)
-            return
+    def _look_up(self) -> tuple[list[str], list[str]]:
+        """Read history and completions. They are small, and the next key may be Up or Tab."""
+        return self._history.texts(), [item.buffer.ref for item in self._store.index.listed(_REFS)]
+
+    def _know(self, found: tuple[list[str], list[str]]) -> None:
+        texts, refs = found
         for text in self._asked:  # these may still be on their way to the file
             texts = with_newest(texts, text)
         self._input.know(texts, refs)

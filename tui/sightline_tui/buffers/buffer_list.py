@@ -261,7 +261,12 @@ class BufferList(RowTable):
         return lambda: (rows, load(self._store, request))
 
     def _read_now(self) -> None:
-        """Read the few records that come into sight in this thread, since another would compete with the drawing."""
+        """Read the few records that come into sight in this thread, since another would compete with the drawing.
+
+        Those of a shared place, which may be slow, come with the next read in another thread.
+        """
+        if self._store.place:
+            return
         try:
             self.rows.put_records(records_of(self._store, self.rows.unread(self.first_row, self._below)))
         except STORE_ERRORS as error:

@@ -50,7 +50,7 @@ async def write_on(app: App[Any], store: Reading, passage: Passage, now: float, 
         return
     try:
         ref = ref_of(buffer, reading, first, last) if first else buffer.ref
-        excerpt = excerpt_of(ref, reading, first or 1, last or 1)
+        excerpt = await asyncio.to_thread(excerpt_of, ref, reading, first or 1, last or 1)
     except STORE_ERRORS as error:
         tell(app, error)
         return
