@@ -1,14 +1,21 @@
 """What was said between the calls: in the timeline a line each, opened by Enter; and why an output was captured."""
 
+import json
+from pathlib import Path
+
 import pytest
 from textual.pilot import Pilot
 
+from sightline.agents.past_sessions.importer import Importer
+from sightline.audit.timeline import Call
 from sightline.base.records import Buffer
+from sightline.harnesses.formats import find_sources
 from sightline.log import log
 from sightline.log.session_events import AgentMessage, Prompt, append_events
 from sightline.store import Store, Target
 from sightline_tui.timeline.call_rows import CallRows
 from sightline_tui.timeline.screen import TimelineScreen
+from tests.store.harnesses.past_kit import Claude, write_lines
 from tests.tui.audit_kit import AGENT, OTHER, ask, bar, rows, session
 from tests.tui.tui_kit import NOW, add, burst, opened, press, run, until
 
@@ -133,6 +140,59 @@ def test_a_filter_finds_words_and_drops_them_where_calls_are_meant(store: Store,
             await burst(pilot, "/@cmd_00000a\r")
             await until(pilot, lambda: len(rows(pilot, "calls")) == 1)
             assert "run_command" in shown(pilot)
+
+    run(body)
+
+
+@pytest.fixture
+def helped(store: Store, tmp_path: Path) -> Store:
+    """An agent that started a helper, which ran a command."""
+    claude = Claude("aaaa0000-0000-0000-0000-000000000000")
+    name = claude.common["sessionId"]
+    helper = Claude(name, agentId="a1", isSidechain=True)
+    lines = [*claude.ran("first_of_the_agent_01", "1\n", "make first")]
+    use = claude.use("task_of_the_agent_02", name="Task", input={"prompt": "look", "description": "look for drops"})
+    helper.minute = claude.minute
+    ran = helper.ran("first_of_the_helper_03", "2\n", "grep drops")
+    claude.minute = helper.minute
+    lines += [use, claude.result("task_of_the_agent_02", "found none")]
+    lines += claude.ran("last_of_the_agent_04", "3\n", "make last")
+    write_lines(tmp_path / f"{name}.jsonl", *lines)
+    folder = tmp_path / name / "subagents"
+    write_lines(folder / "agent-a1.jsonl", *ran)
+    (folder / "agent-a1.meta.json").write_text(
+        json.dumps({"agentType": "Explore", "toolUseId": "toolu_task_of_the_agent_02"})
+    )
+    Importer(store).run(find_sources(str(tmp_path)))
+    return store
+
+
+def test_helpers_stand_inline_or_apart_and_the_call_that_started_one_is_a_jump(helped: Store) -> None:
+    def commands(pilot: Pilot[None]) -> list[str]:
+        return [one.asked for one in calls(pilot).rows if isinstance(one, Call)]
+
+    async def body() -> None:
+        async with opened(helped, (140, 30)) as pilot:
+            await press(pilot, "t")
+            (own,) = (one.name for one in helped.index.sessions() if not one.name.endswith("-a1"))
+            screen = pilot.app.screen
+            assert isinstance(screen, TimelineScreen)
+            screen.show_session(own)
+            apart = ["make first", "Task look for drops", "make last"]
+            await until(pilot, lambda: commands(pilot) == apart)
+            calls(pilot).go_to(1)
+            await until(pilot, lambda: "> shows its helper" in bar(pilot, "timeline-detail"))
+            await press(pilot, "greater_than_sign")
+            await until(pilot, lambda: commands(pilot) == ["grep drops"])
+            await press(pilot, "less_than_sign")
+            await until(pilot, lambda: commands(pilot) == apart)
+            assert getattr(calls(pilot).row, "asked", "") == "Task look for drops"
+            await press(pilot, "H")
+            await until(pilot, lambda: commands(pilot) == ["make first", "grep drops", *apart[1:]])
+            assert "with helpers" in bar(pilot, "timeline-head")
+            assert "3 calls" in bar(pilot, "timeline-totals")  # of the session itself
+            await press(pilot, "H")
+            await until(pilot, lambda: commands(pilot) == apart)
 
     run(body)
 

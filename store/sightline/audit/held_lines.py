@@ -7,15 +7,14 @@ versions recorded, it is *unknown*.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 
 from sightline.audit.coverage import Contribution, Coverage, joined, within
 from sightline.audit.line_spans import NONE, Spans, minus, size, union
 from sightline.audit.quoted_lines import How, match_lines
 from sightline.base.errors import SightlineError
 from sightline.base.records import Buffer, View
-from sightline.light.json_text import loads
 from sightline.light.named_tuple import NamedTuple
+from sightline.log.call_names import use_of_view
 from sightline.log.session_events import (
     CLEARED,
     COMPACTED,
@@ -62,7 +61,7 @@ class Holding:
 
     def fate(self, view: View, *, until: float | None = None) -> Fate:
         """Return what became of a view, by a time in seconds since the epoch if one is given."""
-        use, is_unknown = _use_of(view.request), False
+        use, is_unknown = use_of_view(view), False
         for change in self.events.changes:
             if change.time < view.time or (until is not None and change.time > until):
                 continue
@@ -101,14 +100,6 @@ def _takes(change: ContextChange, use: str) -> str:
             return UNKNOWN
         return WENT if use in change.lost else HELD
     return UNKNOWN if change.event == COMPACTING else HELD
-
-
-@lru_cache(maxsize=512)
-def _use_of(request: str) -> str:
-    """Return the harness' id of the tool use that a view answered; empty if it is not recorded."""
-    caller = loads(request).get("caller") if '"tool_use"' in request else None
-    use = caller.get("tool_use") if isinstance(caller, dict) else ""
-    return use if isinstance(use, str) else ""
 
 
 class Holdings:

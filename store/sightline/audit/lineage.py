@@ -123,6 +123,25 @@ def _name_of(session: Session, harness_id: str, helper: str = "") -> str:
     return f"{host}/" * bool(host) + safe_name("-".join(filter(None, (session.harness, harness_id, helper))))
 
 
+_HELPERS = (SPAWN, REVIEW, TEAM)
+
+
+def helpers_of(session: str, edges: Mapping[str, Edge]) -> list[str]:
+    """Return the sessions that worked for one, directly or for each other: no forks, and not itself."""
+    found, met = list[str](), {session}
+    for name in (parents := [session]):
+        later = [one for one, edge in edges.items() if edge.parent == name and edge.how in _HELPERS and one not in met]
+        met.update(later)
+        parents += later
+        found += later
+    return found
+
+
+def begun_by(session: str, use: str, edges: Mapping[str, Edge]) -> list[str]:
+    """Return the sessions that a tool use of a session began; none if nothing states that."""
+    return [one for one, edge in edges.items() if use and (edge.parent, edge.use) == (session, use)]
+
+
 def tree_rows(names: Sequence[str], edges: Mapping[str, Edge]) -> Iterator[TreeRow]:
     """Yield each name once, below the one from which it came if that is among them; otherwise their order stays."""
     below, known = dict[str, list[str]](), set(names)

@@ -13,7 +13,7 @@ from sightline.base.records import TOOL_FAILED, Buffer, IndexedView, Shown, View
 from sightline.base.refs import format_ref
 from sightline.light.json_text import dumps
 from sightline.light.named_tuple import NamedTuple
-from sightline.log.call_names import name_of_view
+from sightline.log.call_names import name_of_view, use_of_view
 from sightline.log.log_index import fill_index
 from sightline.log.view_text import TextGone, view_text
 from sightline.log.views import ref_of_shown
@@ -59,6 +59,11 @@ class Call(NamedTuple):
     def asked(self) -> str:
         """What was asked, in one line: the command, the query, or the like."""
         return name_of_view(self.view)
+
+    @property
+    def use(self) -> str:
+        """Id by which its harness knows the use of the tool; empty if that is not known."""
+        return use_of_view(self.view)
 
     @property
     def begun(self) -> float:

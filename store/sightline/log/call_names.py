@@ -119,6 +119,18 @@ def name_of_view(view: View) -> str:
     return name_of_request(loads(view.request))
 
 
+def use_of_view(view: View) -> str:
+    """Return the harness' id of the tool use that a view answered, from the log; empty if it has none."""
+    return _use_of(view.request)
+
+
+@lru_cache(maxsize=_KEPT)
+def _use_of(request: str) -> str:
+    caller = loads(request).get("caller") if '"tool_use"' in request else None
+    use = caller.get("tool_use") if isinstance(caller, Mapping) else ""
+    return use if isinstance(use, str) else ""
+
+
 def name_of_request(request: Mapping[str, Any]) -> str:
     """Return in one line what a view was asked for, from the request in the log.
 

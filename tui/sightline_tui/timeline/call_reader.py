@@ -2,11 +2,13 @@
 
 import time
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from heapq import merge
+from types import MappingProxyType
 
 from sightline.audit.conversation import Said, said_of
 from sightline.audit.held_lines import HeldTokens, Holdings, Loss, held_tokens, losses_of
+from sightline.audit.lineage import Edge, edges_of, helpers_of
 from sightline.audit.project_scope import call_belongs, calls_in, notes_in, started_in
 from sightline.audit.timeline import BYTES_A_TOKEN, Call, CallFilter, Timeline, filtered
 from sightline.base.project import Project
@@ -59,6 +61,7 @@ class Calls(NamedTuple):
         done: share of the work that is done; 1 if nothing is left.
         titles: titles of sessions, by name.
         held: what the context of the only session that is shown holds now; None for several, or if that is not told.
+        edges: from which session each one came, by name.
     """
 
     rows: Sequence[Row] | None
@@ -66,14 +69,33 @@ class Calls(NamedTuple):
     done: float
     titles: dict[str, str]
     held: HeldTokens | None = None
+    edges: Mapping[str, Edge] = MappingProxyType({})
 
 
 class CallReader:
     """Reads the calls of one session or of all, in one project or in all. Only one thread at a time may use it."""
 
-    def __init__(self, store: Reading, session: str | None = None, project: Project | None = None) -> None:
-        """Prepare to read; nothing is read before `step`."""
+    def __init__(
+        self,
+        store: Reading,
+        session: str | None = None,
+        project: Project | None = None,
+        *,
+        with_helpers: bool = False,
+    ) -> None:
+        """Prepare to read; nothing is read before `step`.
+
+        Args:
+            store: the store.
+            session: name of the only session; None for all.
+            project: the only project; None for all.
+            with_helpers: whether to read the calls of its helpers, too.
+        """
         self._store = store
+        self._with_helpers = with_helpers
+        self._edges: Mapping[str, Edge] = {}
+        self._helpers = dict[str, Timeline]()
+        self._calls: Sequence[Call] = ()  # those of the session, and of its helpers
         self._session = session
         self._project = project
         self._places = list[int]()  # places of the project's calls among all calls
@@ -92,20 +114,35 @@ class CallReader:
             if self._total > CALLS_A_STEP and wanted == CallFilter():
                 newest = calls_in(self._store, self._timeline.newest(FIRST_LOOK), self._project)
                 return Calls(self._with_others(newest, newest, wanted), (), 0.0, titles)
-        calls, changed = self._in_project(self._timeline.refresh(CALLS_A_STEP))
-        if self._timeline.behind:
-            read = len(self._timeline.calls)
+        self._edges = edges_of(self._store)
+        calls, changed = self._in_project(self._refreshed())
+        if self._timeline.behind or any(one.behind for one in self._helpers.values()):
+            read = len(self._calls)
             return Calls(None, calls, min(read / max(self._total, read + 1), 0.99), titles)
         if wanted == CallFilter():
             self._forget()
-            return Calls(self._with_others(calls, calls, wanted), calls, 1.0, titles, self._held(calls))
+            return Calls(self._with_others(calls, calls, wanted), calls, 1.0, titles, self._held(calls), self._edges)
         self._look_through(calls, wanted, changed)
         rows = self._with_others([calls[at] for at in self._matched], calls, wanted)
-        return Calls(rows, calls, self._looked_at / max(len(calls), 1), titles)
+        return Calls(rows, calls, self._looked_at / max(len(calls), 1), titles, edges=self._edges)
+
+    def _refreshed(self) -> int:
+        """Take in new calls, and return the place of the first one that is new or has changed."""
+        changed = self._timeline.refresh(CALLS_A_STEP)
+        before, self._calls = self._calls, self._timeline.calls
+        if not self._with_helpers or self._session is None:
+            return changed
+        for name in helpers_of(self._session, self._edges):
+            made = self._helpers.setdefault(name, Timeline(self._store, session=name))
+            made.refresh(CALLS_A_STEP)
+        of_helpers = (one.calls for one in self._helpers.values())
+        self._calls = list(merge(self._timeline.calls, *of_helpers, key=time_of))
+        pairs = enumerate(zip(before, self._calls, strict=False))
+        return next((at for at, (old, new) in pairs if old != new), min(len(before), len(self._calls)))
 
     def _in_project(self, changed: int) -> tuple[Sequence[Call], int]:
         """Return the calls of the project, and the place of the first one that is new or has changed."""
-        calls, project = self._timeline.calls, self._project
+        calls, project = self._calls, self._project
         if project is None:
             return calls, changed
         first = bisect_left(self._places, changed)
@@ -165,7 +202,7 @@ class CallReader:
         since = 0.0 if self._timeline.calls or not calls else calls[0].view.time
         holdings, names = Holdings(self._store), {call.view.session for call in calls}
         if self._session is not None:
-            names.add(self._session)
+            names |= {self._session, *self._helpers}
         for name in names:
             for one in said_of(name, holdings.of(name).events):
                 if one.time >= since and words_are_wanted(one.what, one.text or "", wanted):
@@ -190,7 +227,7 @@ class CallReader:
         if self._session is None:
             return None
         holding = Holdings(self._store).of(self._session)
-        views = (call.view for call in calls)
+        views = (call.view for call in calls if call.view.session == self._session)
         return held_tokens(holding, views, BYTES_A_TOKEN) if holding.events.changes else None
 
 

@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -10,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from sightline.audit.conversation import Said
+from sightline.audit.lineage import Edge, begun_by
 from sightline.audit.overlooked_places import number_in, place_at
 from sightline.audit.project_scope import sessions_in
 from sightline.audit.timeline import Call, CallFilter
@@ -60,6 +62,9 @@ class TimelineScreen(ScopedScreen[None]):
             Binding("I", "why", "Why"),
             Binding("right_square_bracket", "session(1)", "Next session", show=False),
             Binding("left_square_bracket", "session(-1)", "Previous session", show=False),
+            Binding("H", "helpers", "Calls of helpers between these, or apart", show=False),
+            Binding("greater_than_sign", "helper", "The helper that the call started", show=False),
+            Binding("less_than_sign", "starter", "The call that started this session", show=False),
             Binding("f", "failed", "Only failed calls, or all", show=False),
             Binding("V", "verb", "Only calls of one verb, or of the next", show=False),
             Binding("d", "unfold", "What the call changed in files, or the words", show=False),
@@ -98,7 +103,9 @@ class TimelineScreen(ScopedScreen[None]):
         self._told: TimelineTotals | None = None
         self._histogram: Histogram | None = None
         self._missed_at = 0
-        self._sought = 0.0  # time of a call whose reason is to be gone to, once it is read
+        self._with_helpers = False
+        self._own: tuple[Sequence[Call], Sequence[Call]] | None = None  # all calls, and those of the session itself
+        self._then: Callable[[], None] | None = None  # what to do once the calls are read
         self._reads: StoreRead[tuple[CallReader, Calls, Histogram | None]] = StoreRead(
             self, self._plan_read, self._take
         )
@@ -142,7 +149,12 @@ class TimelineScreen(ScopedScreen[None]):
         if (session, project) == (self._session, self._project):
             return
         self._session, self._project = session, project
-        self._reader = CallReader(self._store, session, project)
+        self._show_anew()
+
+    def _show_anew(self) -> None:
+        """Read the calls from the beginning."""
+        session, project = self._session, self._project
+        self._reader = CallReader(self._store, session, project, with_helpers=self._with_helpers)
         self._totalling = TotalsReader(self._store, session, project)
         self._reading = self._told = None
         self._missed_at = 0
@@ -176,9 +188,9 @@ class TimelineScreen(ScopedScreen[None]):
         if reading.rows is not None:
             self._histogram = counted
             self.query_one(CallRows).show(reading.rows, self._look())
-        if reading.done >= 1 and self._sought and self._session is not None:
-            when, self._sought = self._sought, 0.0
-            self._go_to_reason(self._session, when)
+        if reading.done >= 1 and (then := self._then):
+            self._then = None
+            then()
         self.tell()
         if reading.done < 1:
             self._reads.ask()
@@ -189,7 +201,11 @@ class TimelineScreen(ScopedScreen[None]):
         reading, totalling = self._reading, self._totalling
         if reading is None or reading.done < 1:
             return None
-        return lambda: (totalling, totalling.step(reading.calls))
+        if self._own is None or self._own[0] is not reading.calls:
+            own = [one for one in reading.calls if self._session in (ALL, one.view.session)]
+            self._own = reading.calls, own
+        counted = self._own[1]
+        return lambda: (totalling, totalling.step(counted))
 
     def _take_totals(self, answer: tuple[TotalsReader, TimelineTotals]) -> None:
         totalling, self._told = answer[0], answer[1] if answer[0] is self._totalling else self._told
@@ -205,7 +221,7 @@ class TimelineScreen(ScopedScreen[None]):
     def _look(self) -> CallLook:
         titles = self._reading.titles if self._reading else {}
         missed = frozenset(one.name for one in self._told.missed) if self._told else frozenset[str]()
-        return CallLook(self._clock(), self._session is ALL, titles, missed)
+        return CallLook(self._clock(), self._is_of_several, titles, missed)
 
     def on_call_rows_moved(self) -> None:
         """Show the call under the cursor in full."""
@@ -222,14 +238,19 @@ class TimelineScreen(ScopedScreen[None]):
         times = self.query_one("#timeline-times", Bar)
         times.display = self.size.height >= TIMES_ROWS and self._histogram is not None
         times.say((histogram_parts(self._histogram, self.size.width), ()))
-        names = heading_parts(calls.room, everyone=self._session is ALL)
+        names = heading_parts(calls.room, everyone=self._is_of_several)
         self.query_one("#timeline-columns", Bar).say((names, ()))
         self.query_one("#timeline-detail", Bar).say(*((row, ()) for row in self._detail(calls)))
 
     def _detail(self, calls: CallRows) -> list[list[StripPart]]:
         titles = self._reading.titles if self._reading else {}
         if calls.row is not None:
-            return detail_rows(calls.row, titles)
+            rows = detail_rows(calls.row, titles)
+            began = begun_by(calls.row.view.session, calls.row.use, self._edges) if isinstance(calls.row, Call) else []
+            if began:
+                who = StripPart(f" {title(self.session_title(began[0]))}")
+                rows[0][1:1] = [StripPart("  > ", "key"), StripPart("shows its helper", "dim"), who]
+            return rows
         if not self._is_read:
             return []
         if self.wanted != CallFilter():
@@ -249,12 +270,18 @@ class TimelineScreen(ScopedScreen[None]):
         return [[], nobody]
 
     @property
+    def _is_of_several(self) -> bool:
+        return self._session is ALL or self._with_helpers
+
+    @property
     def _is_read(self) -> bool:
         return self._reading is not None and self._reading.done >= 1
 
     def _head(self, calls: CallRows) -> tuple[list[StripPart], list[StripPart]]:
         whose = self.session_title(self._session) if self._session is not None else "all sessions"
         left = [*self.head("Timeline"), StripPart(f"  {title(whose)}")]
+        if self._with_helpers and self._session is not ALL:
+            left.append(StripPart(" with helpers", "dim"))
         if told := filters.told(self.wanted):
             found = f"{len(calls.rows):,} match" + ("es" if len(calls.rows) == 1 else "")
             left += [StripPart("  / ", "accent"), StripPart(title(told)), StripPart(f"  {found}", "dim")]
@@ -378,13 +405,57 @@ class TimelineScreen(ScopedScreen[None]):
 
     def seek_reason(self, session: str, when: float) -> None:
         """Go to why a session did something at a time, once its calls are read; without the filter."""
+        self._show_then(session, partial(self._go_to_reason, session, when))
+
+    def _show_then(self, session: str, then: Callable[[], None]) -> None:
+        """Show the calls of a session, without the filter, and do something once they are read."""
         self._typed = self._keyed = CallFilter()
         if prompt := self.query_one_optional(Prompt):
             prompt.clear()
-        self._sought = when
+        self._then = then
         self.show_session(session)
         if self.is_mounted:
             self.read()
+
+    def action_helper(self) -> None:
+        """Show the calls of the helper that the call under the cursor started."""
+        row = self.query_one(CallRows).row
+        names = begun_by(row.view.session, row.use, self._edges) if isinstance(row, Call) else []
+        if names:
+            self._show_then(names[0], lambda: self.query_one(CallRows).action_top())
+        else:
+            self.notify("No session is known to have been started by this call", markup=False)
+
+    def action_starter(self) -> None:
+        """Show the call that started the session of the row under the cursor, in the session that made it."""
+        calls = self.query_one(CallRows)
+        row = calls.row
+        name = row.view.session if isinstance(row, Call) else row.session if row else self._session or ""
+        edge = self._edges.get(name)
+        if edge is None or not edge.parent:
+            self.notify("No session is known from which this one came", markup=False)
+        elif self._store.index.session(edge.parent) is None:
+            self.notify(f"It came from {title(edge.parent)}, of which nothing is kept", markup=False)
+        else:
+            self._show_then(edge.parent, partial(self._go_to_use, edge.use))
+
+    def _go_to_use(self, use: str) -> None:
+        calls = self.query_one(CallRows)
+        made = (place for place, row in enumerate(calls.rows) if isinstance(row, Call) and use and row.use == use)
+        if (place := next(made, None)) is not None:
+            calls.go_to(place)
+
+    @property
+    def _edges(self) -> Mapping[str, Edge]:
+        return self._reading.edges if self._reading else {}
+
+    def action_helpers(self) -> None:
+        """Show the calls of the session's helpers between its own, or apart."""
+        if self._session is ALL:
+            self.notify("All sessions are shown already", markup=False)
+            return
+        self._with_helpers = not self._with_helpers
+        self._show_anew()
 
     def action_why(self) -> None:
         """Go to the words before the call under the cursor."""
