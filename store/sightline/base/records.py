@@ -11,7 +11,7 @@ from sightline.base.refs import format_ref
 from sightline.light.late_pattern import re
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any, Iterable, Mapping
-from sightline.shell_words.exit_codes import MAY_ANSWER, meaning_of
+from sightline.shell_words.exit_codes import MAY_ANSWER, MESSAGE_LINES, NEVER_RAN, meaning_of
 
 
 class StreamInfo(NamedTuple):
@@ -152,6 +152,9 @@ REMOVED_THERE = "removed on its host"
 
 COMPLAINED = "a program complained"
 """Part of the note of a command with an exit code that may be an answer, which printed an error beside it."""
+
+STOPPED = "stopped from its terminal"
+"""Part of the note of a command whose output ends with ``^C``: somebody has stopped it, so that it has not failed."""
 
 UNHEARD_OF = "whether it still runs is not known"
 """In the note of what ran on another host when that was last heard of."""
@@ -347,14 +350,19 @@ class Buffer(NamedTuple):
     @property
     def exit_meaning(self) -> str:
         """What its exit code says, such as ``no match`` or ``killed``; empty if nothing in particular."""
-        return self.answer or meaning_of(self.exit_code)
+        if STOPPED in self.note:
+            return "interrupted"
+        return self.answer or (
+            "" if self.exit_code in NEVER_RAN and self.lines > MESSAGE_LINES else meaning_of(self.exit_code)
+        )
 
     @property
     def failed(self) -> bool:
         """Whether it ended badly; an exit code that is an answer is no failure."""
         if self.kind == "cmd" and TOOL_FAILED in self.note:
             return True  # its harness gave no exit code
-        return self.state == "interrupted" or self.timed_out or (bool(self.exit_code) and not self.answer)
+        ended_badly = bool(self.exit_code) and STOPPED not in self.note and not self.answer
+        return self.state == "interrupted" or self.timed_out or ended_badly
 
     @property
     def may_have_failed(self) -> bool:

@@ -1,6 +1,6 @@
 """Says how many lines the streams of a capture have: those of a running one, and those of text in UTF-16."""
 
-from sightline.base.records import COMPLAINED, Buffer, StreamInfo, joined_notes
+from sightline.base.records import COMPLAINED, STOPPED, Buffer, StreamInfo, joined_notes
 from sightline.disk.layout import Layout
 from sightline.disk.order import STREAM_CODES
 from sightline.disk.stream_files import open_stream
@@ -25,10 +25,16 @@ def with_progress(layout: Layout, buffer: Buffer) -> Buffer:
 
 
 def decoded_record(layout: Layout, buffer: Buffer) -> Buffer:
-    """Return the record with what only its bytes tell: a complaint, and the lines of streams in UTF-16 as decoded."""
+    """Return the record with what only its bytes tell.
+
+    That is a complaint, that somebody stopped it, and the lines of streams in UTF-16 as they are decoded.
+    """
     may_answer = buffer.kind == "cmd" and buffer.exit_code in MAY_ANSWER and COMPLAINED not in buffer.note
     if may_answer and _complains(layout, buffer):
         buffer = buffer._replace(note=joined_notes(buffer.note, COMPLAINED))
+    may_be_stopped = buffer.kind == "cmd" and buffer.exit_code and STOPPED not in buffer.note
+    if may_be_stopped and buffer.stream("out").bytes and _was_stopped(layout, buffer):
+        buffer = buffer._replace(note=joined_notes(buffer.note, STOPPED))
     if not any(info.mime and info.mime.startswith(utf16.MIME) for info in buffer.streams.values()):
         return buffer
     from sightline.disk.pretty import with_text  # 4 ms, which few outputs need
@@ -45,3 +51,13 @@ def _complains(layout: Layout, buffer: Buffer) -> bool:
             if complains(bytes(reader.read(0, min(reader.byte_count, EXAMINED_BYTES)))):
                 return True
     return False
+
+
+_END_BYTES = 32
+
+
+def _was_stopped(layout: Layout, buffer: Buffer) -> bool:
+    """Return whether the output ends with what a terminal prints for the key that interrupts."""
+    with open_stream(layout, buffer, "out") as reader:
+        size = min(reader.byte_count, _END_BYTES)
+        return bytes(reader.read(reader.byte_count - size, size)).rstrip().endswith(b"^C")

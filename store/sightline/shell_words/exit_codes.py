@@ -17,6 +17,12 @@ _MEANINGS = {
 MAY_ANSWER = frozenset((1, 123))
 """Exit codes that may be an answer, such as "no match": that of a program, and that of `xargs` for one that gave it."""
 
+NEVER_RAN = frozenset((126, 127))
+"""Exit codes of shells for a program that could not begin; some runners give them where their program failed."""
+
+MESSAGE_LINES = 5
+"""Lines of output up to which one of these is believed: a shell says in one that there is no such program."""
+
 ENDED_BY_OTHERS = frozenset((124, 129, 130, 137, 143))
 """Exit codes of commands that somebody ended, so that they say nothing about what the command had to say."""
 

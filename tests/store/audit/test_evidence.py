@@ -16,6 +16,7 @@ from sightline.audit.evidence.checks import checks_of
 from sightline.audit.evidence.evidence_records import SessionEvidence
 from sightline.audit.evidence.session_evidence import evidence_of
 from sightline.audit.timeline import calls_of
+from sightline.audit.verdict import verdict_of
 from sightline.harnesses.formats import find_sources
 from sightline.log.session_list import list_sessions
 from sightline.store import Store
@@ -86,6 +87,17 @@ def alarms(*steps: Step) -> list[str]:
         ("xcodebuild test -scheme A", "test", "xcodebuild test"),
         ("zig build test", "test", "zig build test"),
         ("uv run --with pytest pytest -q", "test", "pytest"),
+        ("cmake --build build --target test", "test", "cmake test"),
+        ("cmake --build build", "build", "cmake --build"),
+        ("./gradlew :app:testDebugUnitTest", "test", "gradlew :app:testDebugUnitTest"),
+        ("./gradlew clean assembleRelease", "build", "gradlew assembleRelease"),
+        ("mvn clean verify", "test", "mvn verify"),
+        ("docker exec -it app pytest -q", "test", "pytest"),
+        ("kubectl exec pod -- pytest", "test", "pytest"),
+        ("volta run npm run lint", "lint", "npm run lint"),
+        ("node --run test", "test", "node test"),
+        ("forge test", "test", "forge test"),
+        ("npx markdownlint-cli2", "lint", "markdownlint-cli2"),
     ],
 )
 def test_a_check_is_known_by_its_words(line: str, kind: str, phrase: str) -> None:
@@ -973,6 +985,7 @@ def test_what_no_check_reads_makes_none_stale(steps: list[Step], found: list[str
 )
 def test_a_check_of_the_state_before_the_changes_is_no_alarm(steps: list[Step]) -> None:
     assert alarms(*STARTS, Ran("pytest", PASSED), *steps) == []
+    assert alarms(*STARTS, *steps) != []  # nothing else looked at the tests
 
 
 def test_a_run_of_more_makes_a_failed_part_good() -> None:
@@ -1048,3 +1061,62 @@ def test_what_an_agent_says_before_its_first_calls_may_rest_on_another_log() -> 
     before: list[Step] = [Said("I look into it."), Said("All tests pass, and the build is clean.")]
     assert set(verdicts(*before, Ran("ls", ""))) == {"not known"}
     assert alarms(*before, Ran("sed -i s/a/b/ cart.py")) == []
+
+
+MARKED = "npx tsc --noEmit | head; echo '=== LINT ==='; npm run lint | tail; echo '=== BUILD ==='; npm run build | tail"
+ECHOED = "> shop@1.0.0 lint\n> eslint\n"
+
+
+@pytest.mark.parametrize(
+    ("output", "outcomes"),
+    [
+        (f"=== LINT ===\n{ECHOED}=== BUILD ===\n✓ built in 1.52s\n", ["passed", "passed", "passed"]),
+        (f"a.ts(1,2): error TS1: no\n=== LINT ===\n{ECHOED}=== BUILD ===\n", ["failed", "passed", "not known"]),
+        ("=== LINT ===\n✖ 3 problems (2 errors, 1 warning)\n=== BUILD ===\n", ["passed", "failed", "not known"]),
+    ],
+)
+def test_what_stands_between_an_agent_s_own_marks_states_how_that_part_ended(output: str, outcomes: list[str]) -> None:
+    assert [one.outcome for one in evidence(Ran(MARKED, output)).checks] == outcomes
+
+
+def test_what_somebody_stopped_at_its_terminal_has_not_failed(store: Store, tmp_path: Path) -> None:
+    steps = [Ran("npm run dev", "ready in 79 ms\n^C", 1), Ran("pytest", "....\n^C\n", 2)]
+    write_transcript("codex", "5e55", steps, str(tmp_path))
+    Importer(store).run(find_sources(str(tmp_path / "codex")))
+    assert (verdict_of(store).ran, verdict_of(store).failed) == (2, 0)
+    assert alarms(*STARTS, *steps) == []
+
+
+def test_exit_126_of_a_runner_whose_program_ran_is_its_own_failure() -> None:
+    errors = "".join(f"a.ts:{line}:1: no\n" for line in range(9)) + "✖ 9 problems (9 errors, 0 warnings)\n"
+    assert alarms(*STARTS, Ran("volta run npm run lint", errors, 126)) == ["failing-check"]
+    assert alarms(*STARTS, Ran("volta run npm run lint", "no such program\n", 126)) == []
+
+
+def test_a_build_that_says_that_it_checked_the_types_is_a_type_check() -> None:
+    failed = Ran("npx tsc --noEmit", "cart.ts(1,2): error TS2322: no\n", 2)
+    built = "> shop@1.0.0 build\n> next build\n\n{}✓ Compiled successfully\n"
+    for said, left in (("  Finished TypeScript in 2.1s\n", []), ("", ["failing-check"])):
+        assert alarms(Read("cart.ts"), failed, Edited("cart.ts"), Ran("npm run build", built.format(said))) == left
+
+
+def test_a_summary_for_a_compaction_claims_nothing() -> None:
+    assert verdicts(*STARTS, Said("<analysis>\nAll tests pass.\n</analysis>")) == []
+
+
+def test_a_patch_that_was_refused_changes_nothing() -> None:
+    refused = "apply_patch verification failed: invalid hunk\n"
+    patch = patched("Update", "@@\n-alpha = 1\n+a = 1", "cart.py")
+    truth = Truth("", "codex", [Read("cart.py"), Ran("pytest", PASSED), Ran(patch, refused, 1)])
+    assert [one.kind for one in found_in(truth).alarms] == []
+
+
+def test_a_script_that_was_run_with_words_behind_it_was_not_read() -> None:
+    ran = Ran("scripts/update.sh codex", "done\n")
+    assert alarms(ran, Ran("perl -pi -e 's/a/b/' scripts/update.sh")) == ["unread-edit"]
+
+
+def test_a_filter_hides_the_trace_of_a_script_of_tests() -> None:
+    failed = Ran("python test_cart.py | tail -3", "KeyError: 1\n")
+    assert alarms(failed, Ran("python test_cart.py | grep -E 'PASSED|FAILED'", "  PASSED\n")) == ["masked-exit"]
+    assert verdicts(failed, Ran("python test_till.py", ""), Said("All tests pass.")) == ["not known"]

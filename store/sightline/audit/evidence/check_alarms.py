@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sightline.audit.evidence.call_facts import exit_code_of
 from sightline.audit.evidence.check_counts import hides_lines
-from sightline.audit.evidence.check_names import KINDS, NOUNS
+from sightline.audit.evidence.check_names import KINDS, NOUNS, OWN_SCRIPTS
 from sightline.audit.evidence.check_relations import are_nested, bears_on, covers, makes_good, tells_anew
 from sightline.audit.evidence.checks import FAILED, PASSED, UNKNOWN, Check
 from sightline.audit.evidence.claims import RAN
@@ -106,7 +106,8 @@ def _unmasked(trail: Trail) -> list[Check]:
 
 def _is_our_lack(check: Check) -> bool:
     """Return whether the end of a check is not known although its agent may have seen it."""
-    return check.outcome == UNKNOWN and not hides_lines(check.call, check.filters, check.kind)
+    hides = check.phrase in OWN_SCRIPTS and check.filters  # a trace has none of the words that a filter looks for
+    return check.outcome == UNKNOWN and not (hides or hides_lines(check.call, check.filters, check.kind))
 
 
 def _the(what: str) -> str:

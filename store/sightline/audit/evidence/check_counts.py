@@ -17,7 +17,7 @@ from sightline.shape.source import Source
 from sightline.store import Reading, Target
 
 EXAMINED_BYTES = 4 << 20  # counts in a larger output are not read
-_COUNTS = "counts/10"
+_COUNTS = "counts/11"
 RAN_TESTS = "tests of a script"  # whose command names no check
 
 _MISUSED_BYTES = 2048
@@ -188,9 +188,13 @@ def hides_lines(call: Call, filters: tuple[str, ...], kind: str) -> bool:
         kept = all(_leaves_out(one) if _INVERTS.search(one) else "FAIL" in one for one in searches)
         left = set() if kept and (kind == TEST or not leaves_out(call, filters)) else left
     if "head" in filters:
-        most = min((int(one or _HEAD_LINES) for one in _HEAD.findall(command)), default=0)
-        return bool(left) or call.buffer is None or call.buffer.lines >= most
+        return bool(left) or call.buffer is None or call.buffer.lines >= most_by_head(command)
     return bool(left)
+
+
+def most_by_head(command: str) -> int:
+    """Return the least number of lines that the ``head`` of a command lets through; 0 without one."""
+    return min((int(one or _HEAD_LINES) for one in _HEAD.findall(command)), default=0)
 
 
 def leaves_out(call: Call, filters: tuple[str, ...]) -> bool:

@@ -71,6 +71,8 @@ def check_named(words: tuple[str, ...]) -> NamedCheck | None:
         if name == "python" and words[1:2] and words[1].rpartition("/")[2] == "manage.py":
             words = ("manage.py", *words[2:])
             continue
+        if words[:2] == ("cmake", "--build") and {"--target", "-t"} & {*words} and (task := _task_named(words)):
+            return task
         for kind, phrase in phrases.get(words[0], ()):
             if (rest := _behind(words, phrase)) is not None:
                 idle = check_table()["idle"].get(" ".join(phrase), ())
@@ -123,6 +125,8 @@ _OF_CHECKS = re.compile(
 def _task_named(words: tuple[str, ...]) -> NamedCheck | None:
     """Return the check of a package manager's task, such as ``pnpm --filter x run test:unit``; None for any other."""
     manager = check_table()["managers"].get(words[0])
+    if words[0] == "node" and not any(one.startswith("--run") for one in words):
+        return None
     if manager is None or {*check_table()["idle"].get(words[0], ())} & {*words}:
         return None
     said, scope, at = [words[0]], list[str](), 1
@@ -135,9 +139,13 @@ def _task_named(words: tuple[str, ...]) -> NamedCheck | None:
         if name in manager.get("takes", ()):
             scope.append(f"{name} {value or following}")
             at += 1 if value else 2
+        elif name in manager.get("aside", ()):
+            at += 1 if value else 2
         elif words[at] in manager.get("of", ()):
             scope.append(following)
             at += 2
+        elif words[at] in manager.get("first", ()):
+            at += 1
         elif words[at] in manager.get("run", ()):
             said.append(words[at])
             at += 1
@@ -149,16 +157,22 @@ def _task_named(words: tuple[str, ...]) -> NamedCheck | None:
         return NamedCheck(manager["alone"], words[0], tuple(scope)) if "alone" in manager else None
     kind, name, parts = _kind_of_task(words[at], manager.get("own", {}))
     if not kind:
+        like = manager.get("like", {}).items()
+        kind, name = next((kind for kind, names in like if re.fullmatch(names, words[at])), ""), words[at]
+    if not kind:
         return None
     return NamedCheck(kind, " ".join((*said, name)), (*scope, *parts, *_operands(words[at + 1 :])))
 
 
 def _own_tests(words: tuple[str, ...]) -> NamedCheck | None:
     """Return the check of a script whose name says that it has tests, such as ``python test_x.py``."""
-    if words[0] not in ("python", "node", "bun", "deno", "ruby", "tsx") or len(words) < 2:
+    if words[0] not in OWN_SCRIPTS or len(words) < 2:
         return None
     return NamedCheck(TEST, words[0], (words[1],)) if _TEST_SCRIPT.search(words[1]) else None
 
+
+OWN_SCRIPTS = ("python", "node", "bun", "deno", "ruby", "tsx")
+"""What runs a script of tests of a project's own; each script is tests of its own."""
 
 _TEST_SCRIPT = re.compile(
     r"(?:^|/)test_\w+\.(?:py|rb)$|_test\.(?:py|rb)$|(?:^|/)test[\w-]*\.[mc]?[jt]s$|\.(?:test|spec)\.[mc]?[jt]s$"
@@ -259,7 +273,7 @@ def _ran_by(runner: tuple[str, ...], words: tuple[str, ...]) -> tuple[str, ...]:
     at = 0
     while at < len(words) and words[at][:1] == "-":
         at += 2 if words[at] in check_table()["runners_take"] else 1
-    return words[at + (runner[-1] == "run" and runner[0].startswith("docker")) :]
+    return words[at + (runner[-1] in ("run", "exec") and runner[0].startswith(("docker", "podman", "kubectl"))) :]
 
 
 _CHOOSING = "-k -m -t -p -run --run --testNamePattern --grep --filter --test --lf --last-failed --package"

@@ -23,6 +23,7 @@ from sightline.audit.evidence.check_counts import (
     first_and_last_lines,
     hides_lines,
     leaves_out,
+    most_by_head,
 )
 from sightline.audit.evidence.check_names import (
     TEST,
@@ -34,17 +35,17 @@ from sightline.audit.evidence.check_names import (
     may_show_checks,
 )
 from sightline.audit.evidence.check_places import places_of
-from sightline.audit.evidence.list_ends import ASIDE, pipefail_in, printed_ends, prints_ends
+from sightline.audit.evidence.list_ends import ASIDE, own_lines, pipefail_in, printed_ends, prints_ends
 from sightline.audit.timeline import Call
 from sightline.base.errors import SightlineError
-from sightline.base.records import TOOL_FAILED, Buffer, View
+from sightline.base.records import STOPPED, TOOL_FAILED, Buffer, View
 from sightline.base.refs import format_ref
 from sightline.light.json_text import dumps, loads
 from sightline.light.named_tuple import NamedTuple
 from sightline.log.view_text import view_text
 from sightline.shape.failure.examination import Examination
 from sightline.shape.memory_stream import BytesSource
-from sightline.shell_words.exit_codes import ENDED_BY_OTHERS
+from sightline.shell_words.exit_codes import ENDED_BY_OTHERS, MESSAGE_LINES, NEVER_RAN
 from sightline.shell_words.lexer import Unclear
 from sightline.shell_words.programs import WritingProgram, programs_of
 from sightline.store import Reading, Target
@@ -52,8 +53,7 @@ from sightline.store import Reading, Target
 PASSED, FAILED, UNKNOWN = "passed", "failed", "not known"
 BY_CODE, BY_OUTPUT, BY_SILENCE, BY_NOTHING = "code", "output", "silence", ""
 
-_NO_PROGRAM = (126, 127)
-_NOTHING_RAN = {"pytest": (*_NO_PROGRAM, 4, 5)}
+_NOTHING_RAN = {"pytest": (*NEVER_RAN, 4, 5)}
 """Exit codes that mean that nothing was checked: the program was missing, called wrongly, or found no tests."""
 
 
@@ -70,6 +70,7 @@ class Check(NamedTuple):
         folder: where it ran, as far as that is known.
         known_by: how its outcome is known: BY_CODE, BY_OUTPUT, BY_SILENCE or BY_NOTHING.
         filters: names of the filters behind it.
+        is_aside: whether it looked at an older state, between ``git stash`` and its pop.
     """
 
     kind: str
@@ -81,6 +82,7 @@ class Check(NamedTuple):
     folder: str
     known_by: str = ""
     filters: tuple[str, ...] = ()
+    is_aside: bool = False
 
     @property
     def view(self) -> View:
@@ -122,17 +124,22 @@ _PATCHES = re.compile(r"\s*apply_patch\b")
 
 
 def checks_in(store: Reading, calls: Sequence[Call], folder: str) -> list[Check]:
-    """Return the checks of calls, but for those that looked at an older state, between ``git stash`` and its pop."""
+    """Return the checks of calls.
+
+    Left out are those that looked at an older state only to compare it, as between ``git stash`` and its pop.
+    """
     found, begun, at_stash = list[Check](), 0, -1
     for at, call in enumerate(calls):
         stashes = [one for program in _programs(command_of(call)) or () if (one := _of_stash(program))]
         if at_stash >= 0 and stashes and stashes[0] < 0:
-            del found[begun if at - at_stash <= _STASHED_CALLS else len(found) :]
+            if at - at_stash <= _STASHED_CALLS:
+                found[begun:] = [one._replace(is_aside=True) for one in found[begun:]]
             at_stash = -1
         if stashes and stashes[-1] > 0:
             begun, at_stash = len(found), at
         found += checks_of(store, call, folder)
-    return found
+    compared = {one.kind for one in found if not one.is_aside}
+    return [one for one in found if not (one.is_aside and one.kind in compared)]
 
 
 _STASHED_CALLS = 12  # within which a stash comes back that was made only to try the older state
@@ -178,11 +185,10 @@ def checks_of(store: Reading, call: Call, folder: str) -> list[Check]:
         return [*_by_output_alone(store, call, programs, where, further)]
     places = dict(zip(map(id, programs), places_of(programs, where, buffer.cwd if buffer else folder), strict=True))
     piped, made = pipefail_in(command), dict[int, Check]()
+    own = _own_lines(store, call) if len(named) > 1 else {}
     printed, failed = _printed_ends(store, call), failed_tasks(store, buffer) if len(named) > 1 else frozenset[str]()
     before_stash = _stashed(acting)
     for at, (program, check) in enumerate(named):
-        if id(program) in before_stash:
-            continue
         ends = program.ends or (piped and bool(program.filters) and len(acting) == 1)
         may_lack = code != 0 and any(one.ends for one in acting[: acting.index(program)])
         alone = len(named) == 1 and not may_lack
@@ -195,6 +201,7 @@ def checks_of(store: Reading, call: Call, folder: str) -> list[Check]:
             is_end=program is acting[-1],
             of_kind=sum(one.kind == check.kind for _, one in named),
             printed=printed.get(program.part),
+            own=own.get(program.part),
         )
         outcome, known_by = _outcome(store, call, program, check, place)
         if _checked_nothing(store, call, check, place, outcome, program.filters):
@@ -205,7 +212,7 @@ def checks_of(store: Reading, call: Call, folder: str) -> list[Check]:
         operands = tuple(one for one in check.operands if one != at_place.option)
         made[id(program)] = Check(
             check.kind, check.phrase, operands, call, outcome, not ends, at_place.folder, known_by, filters
-        )
+        )._replace(is_aside=id(program) in before_stash)
     found = [*made.values()]
     if len(acting) > 1 and not piped and code not in (None, 0, *ENDED_BY_OTHERS):
         kinds, began = {one.kind for one in echoed}, begun_tasks(store, buffer)
@@ -274,6 +281,7 @@ class _Place(NamedTuple):
         is_end: whether nothing else runs behind it.
         of_kind: number of checks of its kind in the line.
         printed: its exit code, if the line printed that.
+        own: the lines that it alone has printed, if the line marks them.
     """
 
     ends: bool
@@ -283,6 +291,7 @@ class _Place(NamedTuple):
     is_end: bool
     of_kind: int
     printed: int | None
+    own: Sequence[str] | None = None
 
 
 def _printed_ends(store: Reading, call: Call) -> Mapping[int, int]:
@@ -291,6 +300,29 @@ def _printed_ends(store: Reading, call: Call) -> Mapping[int, int]:
     if buffer is None or buffer.kind != "cmd" or buffer.is_partial or not prints_ends(command):
         return {}
     return printed_ends(command, all_lines(store, buffer))
+
+
+def _own_lines(store: Reading, call: Call) -> Mapping[int, Sequence[str]]:
+    """Return the lines of those parts of a call's line that it has marked."""
+    buffer = call.buffer
+    if buffer is None or buffer.kind != "cmd" or buffer.is_partial or "echo" not in command_of(call):
+        return {}
+    return own_lines(command_of(call), all_lines(store, buffer))
+
+
+def _of_own_lines(
+    call: Call, program: WritingProgram, check: NamedCheck, lines: Sequence[str]
+) -> tuple[str, str] | None:
+    """Return how a check ended by the lines that it alone has printed; None if these do not tell."""
+    most = most_by_head(command_of(call)) if "head" in program.filters else len(lines) + 1
+    hides = bool(set(program.filters) - PASSING_ON) or len(lines) >= most
+    source, nothing = BytesSource("\n".join(lines).encode(errors="replace")), BytesSource(b"")
+    counts = counts_in(Examination(source, nothing, command_of(call)), (source, nothing), check.kind, hides=hides)
+    if counts:
+        return (FAILED if counts[0] else PASSED), BY_OUTPUT
+    echoed = [check_named(one.words) for line in lines if _IS_ECHO.match(line) for one in _programs(line[2:]) or ()]
+    silent = check.is_silent or any(one and one.is_silent and one.kind == check.kind for one in echoed)
+    return (PASSED, BY_SILENCE) if silent and not hides and all(map(_IS_ECHO.match, lines)) else None
 
 
 def _by_output_alone(
@@ -349,6 +381,7 @@ def _echoed(store: Reading, buffer: Buffer) -> list[NamedCheck]:
         except SightlineError:
             return []
         lines = [line.decode(errors="replace") for text in texts for line in _ECHO.findall(text)]
+        lines += ["tsc"] * any(_TYPES_CHECKED.search(text) for text in texts)
         kept = dumps(list(dict.fromkeys(lines))[:_MOST_ECHOES])
         store.index.put_derived(buffer.name, _ECHOES, kept)
     return [
@@ -359,7 +392,10 @@ def _echoed(store: Reading, buffer: Buffer) -> list[NamedCheck]:
     ]
 
 
-_ECHOES = "echoed commands/1"
+_ECHOES = "echoed commands/2"
+_TYPES_CHECKED = re.compile(rb"(?m)^\s{0,8}(?:. )?(?:Finished TypeScript in |Linting and checking validity of types)")
+"""How `next build` says that it checked the types, too."""
+
 _ECHO = re.compile(rb"(?m)^(?:\[[\w:.-]+\] |[\w@/.-]+ [\w:-]+: )?[$>] ([a-z@./][^\n]{0,199}[^\s])[^\S\n]*$")
 _MOST_ECHOES = 50
 
@@ -413,7 +449,7 @@ _RUNNING = re.compile(
 def _outcome(store: Reading, call: Call, program: WritingProgram, check: NamedCheck, place: _Place) -> tuple[str, str]:
     """Return how a check ended, and by what that is known."""
     code, unfiltered, buffer = exit_code_of(call), call.unfiltered, call.buffer
-    if buffer and (buffer.timed_out or buffer.state == "interrupted"):
+    if buffer and (buffer.timed_out or buffer.state == "interrupted" or STOPPED in buffer.note):
         return UNKNOWN, BY_NOTHING
     if place.printed is not None and place.printed not in ENDED_BY_OTHERS:
         return (FAILED if place.printed else PASSED), BY_CODE
@@ -428,6 +464,8 @@ def _outcome(store: Reading, call: Call, program: WritingProgram, check: NamedCh
         return (FAILED if unfiltered.exit_code else PASSED), BY_CODE
     if buffer and not buffer.has_end and not unfiltered:
         return UNKNOWN, BY_NOTHING
+    if place.own is not None and (ended := _of_own_lines(call, program, check, place.own)):
+        return ended
     for written in filter(None, (unfiltered, buffer)):
         filters = () if written is unfiltered else program.filters
         hides = written.is_partial or (written is buffer and hides_lines(call, filters, check.kind))
@@ -481,7 +519,8 @@ def _checked_nothing(
 ) -> bool:
     """Return whether a check never began: its program, task or option is unknown, or nothing was there to check."""
     code, buffer = exit_code_of(call), call.unfiltered or call.buffer
-    if place.only and place.ends and code in _NOTHING_RAN.get(check.phrase, _NO_PROGRAM):
+    is_message = code not in NEVER_RAN or buffer is None or buffer.lines <= MESSAGE_LINES
+    if place.only and place.ends and is_message and code in _NOTHING_RAN.get(check.phrase, NEVER_RAN):
         return True
     if buffer is None or buffer.kind != "cmd" or buffer.state != "sealed":
         return False

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from sightline.audit.evidence.call_facts import command_of
-from sightline.audit.evidence.check_names import BUILD, NOUNS, TEST, TYPES
+from sightline.audit.evidence.check_names import BUILD, NOUNS, OWN_SCRIPTS, TEST, TYPES
 from sightline.audit.evidence.check_relations import covers
 from sightline.audit.evidence.checks import BY_OUTPUT, BY_SILENCE, FAILED, PASSED, UNKNOWN, Check
 from sightline.audit.evidence.claims import FIXED, RAN, SAME, Claim, claims_in
@@ -38,6 +38,9 @@ def judged_claims(trail: Trail, session: str, message: AgentMessage) -> Iterator
             yield JudgedClaim(claim, session, message.number, message.time, verdict, why, tuple(grounds))
 
 
+_OF_BUILD = re.compile(r"\bbuil(?:d|ds|t)\b", re.IGNORECASE)
+"""A word for what a build did, and no type check beside it."""
+
 _Verdict = tuple[str, str, list[Ground]]
 
 
@@ -53,7 +56,8 @@ def _verdict(claim: Claim, trail: Trail) -> _Verdict | None:
         covers_all = same[-1].is_whole or not claim.is_whole
         if covers_all and same[-1].outcome == PASSED and re.search(r"\b(?:passed|PASS)\b", claim.words):
             return SUPPORTED, f"it ran, and ended well, {trail.clock(same[-1].view.time)}", [ground_of_check(same[-1])]
-    runs = runs_named(claim.words, runs)
+    built = [one for one in runs if one.kind == BUILD] if _OF_BUILD.search(claim.words) else []
+    runs = runs_named(claim.words, built or runs)
     if claim.kind == FIXED:
         failed = {one.kind for one in runs if one.outcome == FAILED}
         runs = [one for one in runs if one.kind in failed]
@@ -197,7 +201,8 @@ def _of_passed(claim: Claim, trail: Trail, runs: Sequence[Check], last: Check) -
         if of_command and (edited := trail.edited_since(failing[-1])):
             why = f"{last.phrase} failed before {were_edited(edited)}, and only a part of it was run since"
             return STALE, why, grounds
-        if last.is_whole or last.phrase != failing[-1].phrase or not claim.is_total:
+        is_other = last.phrase != failing[-1].phrase or last.phrase in OWN_SCRIPTS
+        if last.is_whole or is_other or not claim.is_total:
             return NOT_KNOWN, "another run failed, and something else was run since", grounds
         return NO_EVIDENCE, "another run failed, and only a part of it was run since", grounds
     return _supported(trail, last)

@@ -215,6 +215,8 @@ def claims_in(message: str) -> list[Claim]:
     """Return the claims of a message, in order; a sentence may make several, each kind once."""
     rules, _ = claim_rules()
     found: list[Claim] = []
+    if _SUMS_UP.match(message):
+        return found
     sentences = list(sentences_of(message))
     for at, sentence in enumerate(sentences):
         if not (_MAY_CLAIM.search(sentence) or _any_of("hints").search(sentence)) or veto_of(sentence) is not None:
@@ -235,6 +237,9 @@ def _of_command(claim: Claim, named: Claim) -> Claim:
     """Return a claim with the command that its sentence names, which says best which run is meant."""
     return claim._replace(command=named.command, is_whole=claim.is_whole or named.is_whole)
 
+
+_SUMS_UP = re.compile(r"\s*<(?:analysis|summary)>")
+"""How a message begins that harnesses have agents write when a context is compacted, and that nobody is told."""
 
 _TOTAL = re.compile(r"\b(?:all|every|everything|entire|full|whole|alle|sämtliche|gesamte)\b|所有|全部", re.IGNORECASE)
 _COUNTED = re.compile(r"\b(\d[\d,]{0,30}) (?:[a-z-]+ )?tests?\b", re.IGNORECASE)

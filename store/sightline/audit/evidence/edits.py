@@ -145,7 +145,7 @@ def edits_of(store: Reading, call: Call, folder: str) -> list[Edit]:
             _absolute(one.path, where) if one.path else "",
             view.time,
             call,
-            one.sure and not code,
+            one.sure and not (code or call.failed),
             one.wrote,
             one.rewrites,
             one.gone,

@@ -6,6 +6,7 @@ The parts are the pipelines of the command's own list, by their number from 0.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from sightline.light.named_tuple import NamedTuple
 from sightline.shell_words.lexer import Unclear, tokens_of
@@ -119,6 +120,33 @@ def _read(command: str) -> Iterator[_Printed]:
         yield _Printed(
             line, (of,) if which == _OF_FIRST else (*_chain(parts, of - 1), of) if parts[of].joined == "&&" else (of,)
         )
+
+
+def own_lines(command: str, lines: Sequence[str]) -> Mapping[int, Sequence[str]]:
+    """Return what each part printed of which a command has marked the place, as with ``; echo "=== LINT ==="``.
+
+    Args:
+        command: the command.
+        lines: everything that it printed, in lines.
+
+    Returns:
+        The lines by part, for those that have no other acting part between the same marks.
+    """
+    parts, marks = parts_of(command), list[tuple[int, int]]()
+    for at, part in enumerate(parts):
+        words = without_assignments(part.stages[0].words) if len(part.stages) == 1 else ()
+        text = _text(words) if words[:1] in (("echo",), ("printf",)) and not part.stages[0].redirections else None
+        places = [place for place, line in enumerate(lines) if line.strip() == text] if text and "$" not in text else []
+        if len(places) == 1 and (not marks or marks[-1][1] < places[0]):
+            marks.append((at, places[0]))
+    if not marks:
+        return {}
+    found: dict[int, Sequence[str]] = {}
+    for (begin, first), (end, last) in pairwise(((-1, -1), *marks, (len(parts), len(lines)))):
+        acting = [at for at in range(begin + 1, end) if _acts(parts[at])]
+        if len(acting) == 1:
+            found[acting[0]] = lines[first + 1 : last]
+    return found
 
 
 def _text(words: tuple[str, ...]) -> str | None:

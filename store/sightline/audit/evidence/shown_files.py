@@ -29,6 +29,16 @@ def shows_lines(command: str) -> str:
     return next((one for one in (AT_LARGE, NAMED) if one in found), NOTHING)
 
 
+def scripts_run(command: str) -> frozenset[str]:
+    """Return the names of scripts that a command runs, and that none of its other programs may show."""
+    try:
+        programs = programs_of(command)
+    except Unclear:
+        return frozenset()
+    others = " ".join(word for one in programs for word in one.words[1:])
+    return frozenset(one.name for one in programs if "." in one.name and one.name not in others)
+
+
 def _shown_by(program: WritingProgram) -> str:
     name, options = program.name, [word for word in program.words[1:] if word[:1] == "-"]
     if name in _SHOW_NONE or (name in ("sed", "perl") and any(one[:2] == "-i" for one in options)):

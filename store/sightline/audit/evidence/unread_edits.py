@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from sightline.audit.evidence.call_facts import command_of, request_of
 from sightline.audit.evidence.edits import Edit, replaced_lines_of
 from sightline.audit.evidence.evidence_records import Alarm, ground_of_call
-from sightline.audit.evidence.shown_files import AT_LARGE, NAMED, NOTHING, shows_lines
+from sightline.audit.evidence.shown_files import AT_LARGE, NAMED, NOTHING, scripts_run, shows_lines
 from sightline.audit.evidence.trail import Trail
 from sightline.audit.finding_kinds import UNREAD_EDIT
 from sightline.audit.timeline import Call
@@ -44,7 +44,8 @@ def unread_edits(store: Reading, trail: Trail, session: Session, *, starts_here:
                 yield Alarm(UNREAD_EDIT, text, (ground_of_call(call),))
         shows = shows_lines(command_of(call)) if command_of(call) else NAMED
         at_large = at_large or shows == AT_LARGE
-        for name in set(_NAME.findall(call.view.request)) if shows != NOTHING else ():
+        names = set(_NAME.findall(call.view.request)) - scripts_run(command_of(call)) if shows != NOTHING else ()
+        for name in names:
             named.setdefault(name, []).append(call)
 
 
