@@ -63,6 +63,7 @@ def test_costs_stand_behind_one_key_with_the_dearest_outputs_first(store: Store,
             await until(pilot, lambda: "by session" in bar(pilot, "cost-head") and "$12.5" in rows(pilot, "cost")[0])
             await press(pilot, "enter")
             await until(pilot, lambda: isinstance(pilot.app.screen, TimelineScreen))
+            await until(pilot, lambda: "spawned · $12.50" in bar(pilot, "timeline-head"))
 
     run(body)
 

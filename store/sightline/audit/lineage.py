@@ -38,6 +38,11 @@ class Edge(NamedTuple):
     use: str = ""
     team: str = ""
 
+    @property
+    def kind(self) -> str:
+        """How it came from there, in a word: ``forked``, ``spawned``, ``review``."""
+        return _WORDS.get(self.how, self.how).partition(" ")[0] if self.how != TEAM else self.how
+
     def in_words(self, name: str = "") -> str:
         """Return the edge in words, with its evidence, such as ``spawned by codex-1 as Ada (stated)``.
 

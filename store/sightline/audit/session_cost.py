@@ -48,6 +48,15 @@ class SessionCost(NamedTuple):
             told.append(f"cost at list price of {self.prices}: {own}")
         return tuple(told)
 
+    @property
+    def words(self) -> str:
+        """The same in a few words: ``spawned · $5.00, $10.00 with 2 below``; empty if nothing of this is known."""
+        count = len(self.below) + self.others
+        tree = dollars(self.tree) if self.tree is not None and self.tree != self.own else ""
+        sums = [dollars(self.own)] if self.own is not None else []
+        sums += [f"{tree} with {count:,} below".strip()] if count else []
+        return " · ".join(filter(None, (self.edge.kind if self.edge else "", ", ".join(sums))))
+
 
 def session_cost(store: Reading, name: str) -> SessionCost:
     """Return what one session cost, and its place in its tree; of a fleet, only the latter."""

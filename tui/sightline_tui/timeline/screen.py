@@ -285,7 +285,8 @@ class TimelineScreen(ScopedScreen[None]):
         if told := filters.told(self.wanted):
             found = f"{len(calls.rows):,} match" + ("es" if len(calls.rows) == 1 else "")
             left += [StripPart("  / ", "accent"), StripPart(title(told)), StripPart(f"  {found}", "dim")]
-        right = list[StripPart]()
+        cost = self._told.cost if self._told else ""
+        right = [StripPart(f"{cost} ", "dim")] if cost else []
         if not self._is_read:
             right.append(StripPart(f"reading {self._reading.done if self._reading else 0:.0%} ", "running"))
         elif calls.rows:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from sightline.audit.overlooked_places import MissedOutput, missed_in
 from sightline.audit.project_scope import buffers_in
+from sightline.audit.session_cost import session_cost
 from sightline.audit.timeline import Call, CallTotals, captured_by, totals_of
 from sightline.audit.verdict import Scope, Verdict, VerdictReader
 from sightline.base.project import Project
@@ -21,11 +22,13 @@ class TimelineTotals(NamedTuple):
         totals: of all calls.
         verdict: the verdict on what their sessions captured.
         missed: the outputs with failures that stood in no reply, the last used one first.
+        cost: what a session cost, and how it came from another, in a few words; empty if that is not known.
     """
 
     totals: CallTotals
     verdict: Verdict
     missed: tuple[MissedOutput, ...] = ()
+    cost: str = ""
 
 
 class TotalsReader:
@@ -37,6 +40,7 @@ class TotalsReader:
         self._verdicts = VerdictReader(store, Scope(session, project=project))
         self._counted: Sequence[Call] | None = None
         self._totals = CallTotals()
+        self._cost = ""
         self.is_done = False
 
     def step(self, calls: Sequence[Call]) -> TimelineTotals:
@@ -45,7 +49,8 @@ class TotalsReader:
         if calls is not self._counted:
             self._counted = calls
             names = [session] if session is not None else list(self._store.index.session_counts())
+            self._cost = session_cost(self._store, session).words if session is not None else ""
             self._totals = totals_of(calls, buffers_in(captured_by(self._store, names), project))
         verdict = self._verdicts.step(STEP_SECONDS)
         self.is_done = verdict.is_done
-        return TimelineTotals(self._totals, verdict, missed_in(self._store, self._verdicts.scope))
+        return TimelineTotals(self._totals, verdict, missed_in(self._store, self._verdicts.scope), self._cost)
