@@ -22,7 +22,7 @@ from sightline.store import Store
 MOST_OUTPUTS = 20
 """The dearest outputs that are listed unless more are asked for."""
 
-_RULES = 1  # raise it when rows would be worked out otherwise
+_RULES = 2  # raise it when rows would be worked out otherwise
 
 
 class OutputCost(NamedTuple):

@@ -9,12 +9,12 @@ context gets smaller. What of it lies before the end of what a request read from
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate, groupby, pairwise
+from itertools import accumulate, pairwise
 from statistics import median
 
 from sightline.audit.command_kinds import kind_of
-from sightline.audit.held_lines import WENT, Holding, Holdings
-from sightline.audit.line_spans import Spans, common, size, spans_of, union
+from sightline.audit.held_lines import HELD, WENT, Holding, Holdings
+from sightline.audit.line_spans import NONE, Spans, common, size, spans_of, union
 from sightline.audit.priced_requests import PricedRequest, priced
 from sightline.audit.prices import PriceList
 from sightline.base.price_row import PriceRow
@@ -36,6 +36,7 @@ They are the medians of 2,598 steps of Claude 4.5 and 4.6 and 711 of GPT-5 in Co
 _LEAST_BYTES = 2_000  # of the results of a step by which bytes a token are measured
 _PLAUSIBLE = (1.0, 10.0)  # bytes a token; beyond it something else was added to the context, or dropped
 _SMALL_TOKENS = 40  # that framing may add to small results
+_LEAST_AGAIN_BYTES = 500  # of a stream; equal short ones may be of something else
 _SHARE_KEPT = 0.9  # of a context; where it gets smaller still, results went, rather than reminders and old reasoning
 
 
@@ -79,7 +80,8 @@ def prices_by(store: Store, session: str, rows: Sequence[RequestUsage], prices: 
     if not requests:
         return SessionPrices((), 0, BYTES_A_TOKEN[""], learned=False)
     chain = _chain_of(store, session, requests)
-    outputs = _by_output(session, chain.replies(holding), holding)
+    replies = chain.replies(holding)
+    outputs = _by_output(session, replies, _shown_again(store, replies, holding))
     return SessionPrices(tuple(outputs), len(requests), chain.bytes_a_token, chain.learned)
 
 
@@ -212,18 +214,18 @@ class _ShownReply(NamedTuple):
     ride: _Ride
 
 
-def _by_output(session: str, replies: Sequence[_ShownReply], holding: Holding) -> list[PriceRow]:
+def _by_output(session: str, replies: Sequence[_ShownReply], again: Mapping[int, float]) -> list[PriceRow]:
     of_output = dict[str, list[_ShownReply]]()
     for one in replies:
         of_output.setdefault(one.view.refs[0] if one.view.refs else one.view.id, []).append(one)
-    found = [_priced(session, output, shown, holding) for output, shown in of_output.items()]
+    found = [_priced(session, output, shown, again) for output, shown in of_output.items()]
     return sorted(found, key=lambda one: (-(one.dollars or 0.0), -one.carried))
 
 
 _MEASURES = (STATED, COMPUTED, ESTIMATED)
 
 
-def _priced(session: str, output: str, replies: Sequence[_ShownReply], holding: Holding) -> PriceRow:
+def _priced(session: str, output: str, replies: Sequence[_ShownReply], again: Mapping[int, float]) -> PriceRow:
     rides = [one.ride for one in replies]
     dollars = [one.dollars for one in rides if one.dollars is not None]
     carrying = union(*(spans_of([(one.first + 1, one.end)]) for one in rides if one.end > one.first))
@@ -240,26 +242,28 @@ def _priced(session: str, output: str, replies: Sequence[_ShownReply], holding: 
         carried=sum(one.tokens * max(0, one.ride.end - one.ride.first) for one in replies),
         dollars=sum(dollars) if dollars else None,
         at_least=len(dollars) < len(rides) or any(one.at_least for one in rides),
-        again=_shown_again(replies, holding) if len(replies) > 1 else 0,
+        again=round(sum(again.get(one.view.number, 0.0) for one in replies)),
     )
 
 
-def _shown_again(replies: Sequence[_ShownReply], holding: Holding) -> int:
-    """Return the tokens of lines that the context still held when a later reply showed them again."""
-    again, held = 0.0, list[tuple[View, Mapping[tuple[str, str], Spans]]]()
+def _shown_again(store: Store, replies: Sequence[_ShownReply], holding: Holding) -> dict[int, float]:
+    """Return by view the tokens of lines that the context still held, of this output or another with the same bytes."""
+    contents = store.index.contents_of({name for one in replies for name in one.view.refs}, _LEAST_AGAIN_BYTES)
+    again, held = dict[int, float](), dict[object, list[tuple[View, Spans]]]()
     for one in replies:
-        view = one.view
-        shown = {
-            key: spans_of((each.first, each.last) for each in group)
-            for key, group in groupby(sorted(view.shown), lambda each: (each.buffer, each.stream))
-        }
-        lines = sum(map(size, shown.values()))
-        before = [lines_of for earlier, lines_of in held if holding.fate(earlier, until=view.time).state != WENT]
-        for key, spans in shown.items() if lines else ():
-            known = union(*(lines_of[key] for lines_of in before if key in lines_of))
-            again += one.tokens * size(common(spans, known)) / lines
-        held.append((view, shown))
-    return round(again)
+        lines = dict[object, Spans]()
+        for each in one.view.shown:
+            place = each.buffer, each.stream
+            key: object = contents.get(place, place)
+            lines[key] = union(lines.get(key, NONE), spans_of([(each.first, each.last)]))
+        for key, spans in lines.items():
+            before = held.setdefault(key, [])
+            known = union(*(had for view, had in before if holding.fate(view, until=one.view.time).state == HELD))
+            if there := size(common(spans, known)):
+                share = there / sum(map(size, lines.values()))
+                again[one.view.number] = again.get(one.view.number, 0.0) + one.tokens * share
+            before.append((one.view, spans))
+    return again
 
 
 def _usual_bytes(model: str) -> float:

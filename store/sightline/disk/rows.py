@@ -169,6 +169,14 @@ class Rows(VerdictRows):
         """Return those of several ids under which buffers were imported."""
         return self._among("artifact FROM buffers WHERE artifact <> '' AND artifact", artifacts)
 
+    def contents_of(self, buffers: Iterable[str], least: int) -> dict[tuple[str, str], str]:
+        """Return the hashes of the streams of some buffers, by name and stream, that have so many bytes at least."""
+        rows = self._db.rows(
+            "SELECT buffer, stream, sha256 FROM hashes WHERE buffer IN (SELECT value FROM json_each(?)) AND bytes >= ?",
+            (dumps(list(buffers)), least),
+        )
+        return {(str(buffer), str(stream)): str(sha256) for buffer, stream, sha256 in rows}
+
     def known_hashes(self, hashes: Iterable[str]) -> set[str]:
         """Return those of several hashes that streams have."""
         return self._among("sha256 FROM hashes WHERE sha256", hashes)

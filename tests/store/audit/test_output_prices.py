@@ -133,3 +133,15 @@ def test_codex_states_a_reply_after_the_results_of_its_calls(store: Store, tmp_p
         1: (1010, STATED),
         2: (1010, STATED),
     }
+
+
+def test_lines_that_the_context_still_held_were_shown_again(store: Store, tmp_path: Path) -> None:
+    """Each read makes an output of its own; what counts is that their bytes are the same."""
+    text, session, context = "".join(f"{number:>9}\n" for number in range(400)), Requests(), 10_000
+    for _ in range(3):
+        session.reply(text, read=context - 10_000, written=10_000, command="cat notes.txt")
+        context += 10_000
+    session.reply(read=context - 10_000, written=10_000).compacted().reply(text, written=20_000)
+    session.reply(read=20_000, written=10_000)
+    found = sorted(_prices(store, session, tmp_path).outputs, key=lambda one: one.view)
+    assert [one.again for one in found] == [0, found[1].tokens, found[2].tokens, 0]
