@@ -67,6 +67,11 @@ def test_a_narrow_pane_has_two_lines_for_an_agent() -> None:
     assert told(agent, 100) == [" ● 2m05 +1 claude-code make all  ↳ step 2 of 9  “Now the rest.”"]
     assert told(agent, 50) == [" ● 2m05 +1 claude-code make all", "   ↳ step 2 of 9  “Now the rest.”"]
     assert told(agent, 30)[1] == "   ↳ step 2 of…  “Now the res…"
+    buffer = agent.work.buffer._replace(command="cd /home/ada/payments && /usr/bin/make all")
+    long = AgentNow(work(125, buffer=buffer))
+    assert told(long, 80)[0].startswith(" ● 2m05  claude-code … make all  ↳")
+    named = AgentNow(work(125, buffer=buffer._replace(label="server log")))
+    assert told(named, 50)[0] == " ● 2m05  claude-code server log"
     hostile = AgentNow(work(125, last_line="\x1b[31m\u202ered", said=""))
     assert not {"\x1b", "\u202e"} & set(told(hostile, 50)[1])
 

@@ -9,6 +9,7 @@ from sightline.light.late_imports import late_modules
 from sightline.light.named_tuple import NamedTuple
 from sightline.store import Reading
 from sightline_tui.common.bar import Bar
+from sightline_tui.common.command_words import LEFT_OUT, left_out
 from sightline_tui.common.phrases import MARKS, age, duration, ending, name_of, state_of
 from sightline_tui.common.store_read import StoreRead
 from sightline_tui.common.strips import StripPart, cut, fitted, pad, width_of
@@ -76,13 +77,24 @@ def lines_of(agent: AgentNow, width: int, now: float) -> list[Line]:
         since = duration(buffer._replace(kind="cmd"), now) + (f" +{one.others}" if one.others else "")
         state = StripPart(f" {MARKS['running']} {since:<5} ", "running")
     who = StripPart(pad(title(one.agent or one.session), _AGENT_CELLS) + " ", "key")
-    command = StripPart(name_of(buffer), "dim" if agent.ended else "strong")
     right = () if agent.ended else _FOLLOW
     room = width - width_of(right) - 1
-    if width < _ONE_LINE_CELLS:
-        return [([state, who, command], right), (_words(one, "   ", width), ())]
-    lead = fitted([state, who, command], room * 9 // 20)
+    is_narrow = width < _ONE_LINE_CELLS
+    cells = room if is_narrow else room // 2
+    called = _called(buffer, cells - width_of([state, who]))
+    lead = fitted([state, who, StripPart(called, "dim" if agent.ended else "strong")], cells)
+    if is_narrow:
+        return [(lead, right), (_words(one, "   ", width), ())]
     return [([*lead, *_words(one, "  ", room - width_of(lead))], right)]
+
+
+def _called(buffer: Buffer, cells: int) -> str:
+    """The label, or else the command, without a folder at its beginning where it is too long."""
+    if buffer.label:
+        return title(buffer.label)
+    command = name_of(buffer)
+    start = left_out(command, cells)
+    return f"{LEFT_OUT}{command[start:]}" if start else command
 
 
 def _words(one: "AtWork", indent: str, room: int) -> list[StripPart]:
