@@ -249,7 +249,7 @@ _FRAME = re.compile(
 _PASSED = re.compile(
     r"^\s*(?:✓|✔|√|ok\b|PASS(?:ED)?\b|--- PASS\b|SUCCESS:|\[\s*(?:OK|PASS(?:ED)?)\s*\])"
     r"|^(?!\s*not ok\b).*(?<!not )\b(?:PASSED|ok)\s*(?:[\[(][^)\]]*[)\]]|\d[\d.]* ?m?s)?\s*$"
-    r"|\|\s*PASS(?:ED)?\s*\||\bOK,\s(?:passed|proved)\b|(?:\.\.\.?|…|:)\s*(?:passed|none)\s*$"
+    r"|\bTEST-(?:PASS|KNOWN[\w-]*)(?= \|)|\|\s*PASS(?:ED)?\s*\||\bOK,\s(?:passed|proved)\b|(?:\.\.\.?|…|:)\s*(?:passed|none)\s*$"
 )
 
 
@@ -303,7 +303,7 @@ def indent_of(text: str) -> int:
 
 
 _NONE_HAS = ("0", "no ", "none ", "zero ", "without", "error", "exception ", "echo ", "known", "expected")
-_PASSED_HAS = ("ok", "OK", "PASS", "✓", "✔", "√", "passed", "none", "SUCCESS")
+_PASSED_HAS = ("TEST-KNOWN", "ok", "OK", "PASS", "✓", "✔", "√", "passed", "none", "SUCCESS")
 _OPTION = re.compile(r"^\s*-{1,2}[A-Za-z][\w-]*(?:[ =,<\[].*?)?(?<!\s)\s{2,}\S")
 """The description of an option, as usage has it."""
 

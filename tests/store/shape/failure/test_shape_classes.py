@@ -138,6 +138,8 @@ def test_a_line_belongs_to_its_most_specific_class(line: str, name: str) -> None
         ("  -e, --errexit     exit immediately on error",),
         ("2026-01-01 12:00:00 (5.00 MB/s) - 'error-pages.html' saved [1234]",),
         ("TEST-KNOWN-FAIL | till/sums.html",),
+        ("INFO - TEST-KNOWN-INTERMITTENT-FAIL | till/sums.html | TypeError: no coins",),
+        ("TEST-PASS | till/sums.html | throws ValueError: no coins",),
         ("till/sums.html: expected failure",),
     ],
 )
