@@ -34,6 +34,9 @@ class Mechanism(NamedTuple):
 class _Never:
     """Stands for a pattern that matches nothing."""
 
+    def match(self, _text: str) -> None:
+        """Match nothing."""
+
     def search(self, _text: str) -> None:
         """Find nothing."""
 
@@ -59,6 +62,8 @@ MECHANISMS = (
         ("passing",),
         {_SHAPE + "classes._PASSED": _Never(), _SHAPE + "classes._NONE_OF_THEM": _Never()},
     ),
+    Mechanism("what a log calls INFO or DEBUG, later", ("calm",), {_SHAPE + "classes._CALM": _Never()}),
+    Mechanism("messages that begin with the same words, later", ("calm", "floods"), {_SHAPE + "layers.LIKE_KIND": 0.0}),
     Mechanism("warnings that made it fail", ("warned",), {_SHAPE + "examination.warnings_fail": lambda _: False}),
     Mechanism(
         "failures behind a success", ("quiet",), {_SHAPE + "examination.Examination.of_success": lambda *_: None}

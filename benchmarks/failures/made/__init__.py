@@ -23,6 +23,7 @@ CASES: dict[str, Callable[[], list[Made]]] = {
     "closing": closing.cases,
     "stacks": forms.stacks,
     "below": forms.below,
+    "calm": forms.calm,
     "passing": forms.passing,
     "warned": forms.warned,
     "reports": forms.reports,

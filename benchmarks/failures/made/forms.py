@@ -1,5 +1,5 @@
-"""Failures in the forms of several tools, a set for each mechanism of a view: stacks, blocks, passing words, warnings,
-kinds and reports."""
+"""Failures in the forms of several tools, a set for each mechanism of a view: stacks, levels, blocks, passing words,
+warnings, kinds and reports."""
 
 import json
 from collections.abc import Callable
@@ -49,6 +49,36 @@ def stacks() -> list[Made]:
         return made(f"stacks-{tool}-{number}", tool, [*lines, *words.said(20)], said)
 
     return [case(tool, number) for tool in STACKS for number in range(_OUTPUTS)]
+
+
+_ENTRIES = {
+    "logging": "2026-11-28 09:{:02}:00,123 {} shop.till: {}",
+    "log4j": "09:{:02}:00.123 [main] {}  shop.Till - {}",
+    "spring": "2026-11-28 09:{:02}:00.123  {} 42 --- [main] shop.Till : {}",
+    "zap": "2026-11-28T09:{:02}:00.123Z\t{}\ttill/pay.go:31\t{}",
+    "mozharness": "[task 2026-11-28T09:{:02}:00.123Z] 09:00:00     {} - {}",
+    "compose": "till-1  | 09:{:02}:00 {}: {}",
+}
+"""An entry of a log, given a minute, a level and what is said."""
+
+
+def calm() -> list[Made]:
+    """Two failures among forty exceptions that the log itself calls INFO."""
+
+    def case(tool: str, number: int) -> Made:
+        words = Words(f"calm {tool} {number}")
+        said = [f"the {words.noun()} of {words.name()} failed: it holds {words.number()} kg" for _ in range(2)]
+        lines: list[str] = []
+        for at in range(42):
+            calm = (
+                f"{words.noun().title()}Error: {words.name()} was asked for {words.noun()}, and did not answer in time"
+            )
+            level, text = ("ERROR", said[at // 20]) if at in (17, 31) else ("INFO", calm)
+            lines += [*(_ENTRIES[tool].format(at, "INFO", one) for one in words.said(12))]
+            lines.append(_ENTRIES[tool].format(at, level, text))
+        return made(f"calm-{tool}-{number}", tool, lines, said)
+
+    return [case(tool, number) for tool in _ENTRIES for number in range(_OUTPUTS)]
 
 
 _NAMES = {
