@@ -317,6 +317,24 @@ def test_counts_without_names_are_told_with_the_line_that_explains_most(command:
     )
 
 
+@each(
+    ("lines", "quoted"),
+    [
+        (["till: no coins of 5 left, so nothing failed to be paid", "Conversion failed!"], "till: no coins of 5 left"),
+        (
+            ['nginx: [emerg] host not found in "till"', "nginx: configuration file /srv/till.conf test failed"],
+            "nginx: [emerg]",
+        ),
+        (["Error: cannot open till", "** ARCHIVE FAILED **"], "Error: cannot open till"),
+        (["   84 | ), 'this till is not supported'", "Lint failed!"], "Lint failed!"),
+    ],
+)
+def test_line_that_says_more_than_that_it_failed_is_quoted(lines: list[str], quoted: str) -> None:
+    out = BytesSource("\n".join([*(f"reads {at}" for at in range(60)), *lines, ""]).encode())
+    said = summary(out, NONE, exit_code=1, examination=Examination(out, NONE, "./run"))
+    assert said.partition(" — ")[2].startswith(quoted)
+
+
 def test_no_count_is_missed_of_a_tool_that_the_command_does_not_run() -> None:
     text = "a.yml\n  1:5  error  too many spaces  (colons)\n✖ some problems\n"
     assert "eslint" not in _told(text, "yamllint .")

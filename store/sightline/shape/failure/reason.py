@@ -1,6 +1,8 @@
 """Finds the line that explains most why a command failed, for a summary to quote."""
 
+import re
 from collections.abc import Sequence
+from heapq import nsmallest
 
 from sightline.light.named_tuple import NamedTuple
 from sightline.shape.clean import clean_line
@@ -14,6 +16,14 @@ from sightline.shape.source import Source
 _SAYS_MUCH = 12  # letters and digits; a line with fewer is quoted with the one below it
 _BELOW_LINES = 3
 _QUOTED = 90  # characters of a heading with what is below it; a longer quote takes the room of lines of the view
+_COMPARED = 8  # failure lines that a view would show first, of which one is quoted that says more than that it failed
+_SAYS_LITTLE = re.compile(
+    r"^[\W\d]{0,40}(?:\w{1,40}: )?(?:[\w./-]{1,60} ){0,5}(?:failed|FAILED|errored)[\W\d]{0,40}$"
+    r"|^\s{0,40}\d{1,9}\s{1,9}\| ",
+    re.ASCII,
+)
+"""Matches a line that says no more than that something failed, and a line of source."""
+
 _LAST_LINES = 20  # from the end, of which the last with any text is quoted
 
 
@@ -48,7 +58,9 @@ def reason_of(streams: Sequence[tuple[Source, Failures, Steps]], judge: Judge) -
     ]
     if not first:
         return _last_line([source for source, _, _ in streams])
-    _, _, number, hit = min(first, key=lambda one: (*one[:3], one[3].line))
+    best = nsmallest(_COMPARED, first, key=lambda one: (*one[:3], one[3].line))
+    told = (one for one in best if not _SAYS_LITTLE.search(_text(streams[one[2]][0], one[3], judge)))
+    _, _, number, hit = next(told, best[0])
     source = streams[number][0]
     lines = [one.data for one in source.lines(hit.line, hit.line + _BELOW_LINES)]
     text = judge.telling_text(lines[0]).strip()
@@ -70,6 +82,11 @@ def _said_below(hit: FailureHit, source: Source, judge: Judge) -> str:
     depth = min((len(text) - len(text.lstrip()) for text in told), default=0)
     near = [text.strip() for text in told if not text[:depth].strip() and not text[depth : depth + 1].isspace()]
     return next((text for text in near if class_of(text) >= 0), near[0] if near else "")
+
+
+def _text(source: Source, hit: FailureHit, judge: Judge) -> str:
+    """Return the text of a hit's line; empty for a line of a rule, which knows what it says."""
+    return "" if hit.verdict.rule else "".join(judge.text(line.data) for line in source.lines(hit.line, hit.line))
 
 
 def _last_line(sources: Sequence[Source]) -> Reason | None:
