@@ -11,7 +11,7 @@ from sightline_tui.timeline.call_rows import CallRows
 from sightline_tui.timeline.files_screen import FilesScreen
 from sightline_tui.timeline.replay_screen import ReplayScreen
 from tests.tui.audit_kit import ask, bar, rows
-from tests.tui.tui_kit import add, numbered, opened, press, run, until
+from tests.tui.tui_kit import add, burst, numbered, opened, press, run, until
 
 PATH = "/home/ada/project/paint.py"
 
@@ -62,6 +62,8 @@ def test_an_edit_is_counted_in_its_row_and_unfolds_to_its_diff(edited: Store) ->
             assert "changed +2 -1 lines" in bar(pilot, "timeline-detail")
             await press(pilot, "d")
             await until(pilot, lambda: len(rows(pilot, "calls")) == 5)
+            await burst(pilot, "/Edit paint\r")  # as the row says it, which the log does not
+            await until(pilot, lambda: len(rows(pilot, "calls")) == 1)
 
     run(body)
 
@@ -72,7 +74,7 @@ def test_the_replay_shows_the_diff_with_numbers_of_lines(edited: Store) -> None:
             await press(pilot, "t", "g", "r", "right")
             await until(pilot, lambda: "Changed 1 file" in bar(pilot, "covered-title"))
             shown = stripped(rows(pilot, "changed"))
-            assert shown[:2] == [f"{PATH} edited", "2 line 2"]
+            assert shown[:2] == ["paint.py edited", "2 line 2"]
             assert shown[4:7] == ["5 - line 5", "5 + line five␛[31m", "6 + and"]
             await press(pilot, "right")
             await until(pilot, lambda: "@cmd_00000b" in bar(pilot, "covered-title"))
@@ -80,7 +82,7 @@ def test_the_replay_shows_the_diff_with_numbers_of_lines(edited: Store) -> None:
             await press(pilot, "right")
             await until(pilot, lambda: "Changed 1 file" in bar(pilot, "covered-title"))
             by_command = stripped(rows(pilot, "changed"))
-            assert by_command == [f"{PATH} changed by a command; how is not recorded", f"sed -i s/line/row/ {PATH}"]
+            assert by_command == ["paint.py changed by a command; how is not recorded", f"sed -i s/line/row/ {PATH}"]
             await press(pilot, "d")
             await until(pilot, lambda: "@cmd_00000c" in bar(pilot, "covered-title"))
             await press(pilot, "d")
@@ -95,7 +97,7 @@ def test_files_are_shown_as_they_were_known_at_the_step(edited: Store) -> None:
             await press(pilot, "t", "g", "r", "right", "right", "f")
             await until(pilot, lambda: isinstance(pilot.app.screen, FilesScreen) and bool(rows(pilot, "file-lines")))
             assert "step 3 of 5" in bar(pilot, "files-head")
-            assert stripped(rows(pilot, "files")) == [f"{PATH} known whole, 21 lines, as of step 2 1 command since"]
+            assert stripped(rows(pilot, "files")) == ["paint.py known whole, 21 lines, as of step 2 1 command since"]
             assert stripped(rows(pilot, "file-lines"))[3:7] == ["4 line 4", "5 line five␛[31m", "6 and", "7 line 6"]
             assert "what others changed is not known" in bar(pilot, "file-title")
             await press(pilot, "escape")

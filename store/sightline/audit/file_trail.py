@@ -89,6 +89,7 @@ class KnownFile(NamedTuple):
         diff: how the call itself changed the file; empty if it did not.
         change: that change; None if it did not, or if a command made it in a way that is not recorded.
         is_by_command: whether a command changed it in such a way at this call.
+        name: its path, below the session's folder without that.
     """
 
     path: str
@@ -98,6 +99,7 @@ class KnownFile(NamedTuple):
     diff: Sequence[DiffLine] = ()
     change: FileChange | None = None
     is_by_command: bool = False
+    name: str = ""
 
 
 class FileTrail:
@@ -149,6 +151,10 @@ class FileTrail:
         path = os.path.expanduser(path)
         return os.path.normpath(path if os.path.isabs(path) or not folder else os.path.join(folder, path))
 
+    def _name(self, path: str) -> str:
+        folder = self._folder.rstrip("/") + "/"
+        return path.removeprefix(folder) if self._folder else path
+
     def _path_read(self, call: Call) -> str:
         """Return the file of which a call read whole lines; empty if it read none, or that is not known."""
         if call.buffer is None:
@@ -176,8 +182,8 @@ class FileTrail:
             state, diff = self._after(known[-1].state if known else UNKNOWN, touch)
             known.append(KnownFile(path, state, touch.place, 0, diff, touch.change, touch.is_by_command))
         if not touches:
-            return KnownFile(path, UNKNOWN, -1)
-        found = known[len(touches) - 1]
+            return KnownFile(path, UNKNOWN, -1, name=self._name(path))
+        found = known[len(touches) - 1]._replace(name=self._name(path))
         if found.place < place:
             found = found._replace(diff=(), change=None, is_by_command=False)
         return found._replace(doubts=sum(found.place < one <= place for one in self._open))

@@ -421,7 +421,7 @@ def _is_wanted(store: Reading, call: Call, wanted: CallFilter) -> bool:
 
 
 def _has_text(store: Reading, call: Call, text: str) -> bool:
-    if text in call.view.request.lower():
+    if text in call.view.request.lower() or text in call.asked.lower():
         return True
     try:
         return text in view_text(store, call.indexed).lower()

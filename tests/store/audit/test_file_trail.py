@@ -96,6 +96,20 @@ def test_an_edit_that_was_refused_changed_nothing(store: Store, tmp_path: Path) 
     assert files.changed_at(last) == []
 
 
+@pytest.mark.parametrize("answer", ["apply_patch verification failed: Failed to find", "Exit code: 1\nOutput:\nno"])
+def test_a_patch_that_was_refused_changed_nothing(store: Store, tmp_path: Path, answer: str) -> None:
+    rollout = Rollout("c0de").ran("use-00000001", "cat a.py", "a = 1\nb = 2\n")
+    patch = "*** Begin Patch\n*** Update File: a.py\n a = 1\n-b = 2\n+b = 3\n*** End Patch"
+    item = {"type": "custom_tool_call", "name": "apply_patch", "input": patch, "call_id": "use-2"}
+    told = {"type": "custom_tool_call_output", "call_id": "use-2", "output": answer}
+    lines = [*rollout.lines, rollout.line("response_item", **item), rollout.line("response_item", **told)]
+    Importer(store).run(find_sources(str(write_lines(tmp_path / "rollout-x.jsonl", *lines))))
+    files = FileTrail(store, "/repo")
+    files.take(calls_of(store))
+    assert files.changed_at(1) == []
+    assert files.at("/repo/a.py", 1).state.runs == ((1, ("a = 1", "b = 2")),)
+
+
 def test_long_texts_of_edits_are_kept_whole(store: Store, tmp_path: Path) -> None:
     editor = Editor(tmp_path)
     long = "".join(f"line {number}\n" for number in range(5_000))

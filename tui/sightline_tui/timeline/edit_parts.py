@@ -50,7 +50,7 @@ def changed_rows(files: Sequence[KnownFile], call: Call) -> Rows:
         if at:
             yield ()
         how = told(file.change) if file.change else "changed by a command; how is not recorded"
-        yield (StripPart(f" {title(file.path)}", "strong"), StripPart(f"  {how}", "dim"))
+        yield (StripPart(f" {title(file.name)}", "strong"), StripPart(f"  {how}", "dim"))
         if file.is_by_command:
             yield (StripPart(f"   {title(call.asked)}"),)
         yield from diff_rows(file.diff)

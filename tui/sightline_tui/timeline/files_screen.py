@@ -90,7 +90,7 @@ class FilesScreen(StoreScreen[None]):
             self.query_one("#file-title", Bar).say(([StripPart(words, "dim")], ()))
             return
         sure = StripPart(" From this session's own calls; what others changed is not known", "dim")
-        first = [StripPart(f" {title(file.path)}", "strong"), StripPart(f"  {known_words(file)}", "dim")]
+        first = [StripPart(f" {title(file.name)}", "strong"), StripPart(f"  {known_words(file)}", "dim")]
         doubt = StripPart(f" {doubt_words(file)}", "interrupted")
         self.query_one("#file-title", Bar).say((first, ()), ([doubt], ()), ([sure], ()))
         if file.path != self._shown:
@@ -102,4 +102,4 @@ def _file_row(file: KnownFile) -> Sequence[StripPart]:
     """Return the row of a file: its path, how much of it is known, and what may have changed it since."""
     doubt = [StripPart(f"  {counted(file.doubts, 'command')} since", "interrupted")] if file.doubts else []
     style = "dim" if file.state.why_not else ""
-    return [StripPart(f" {title(file.path)}", "strong"), StripPart(f"  {known_words(file)}", style), *doubt]
+    return [StripPart(f" {title(file.name)}", "strong"), StripPart(f"  {known_words(file)}", style), *doubt]

@@ -195,7 +195,11 @@ _OF_CHECKING = re.compile(r"[:-]check$|^check[:-]")
 _RUNNERS = frozenset(one.split()[0] for one in check_table()["runners"])
 _RUNNERS_END = 4  # words of a runner, such as `uv run --frozen`
 
-_REFUSED = re.compile(r"\s*(?:<tool_use_error>|Error\b|error:|Failed|failed to|The user doesn't want)", re.IGNORECASE)
+_REFUSED = re.compile(
+    r"\s*(?:<tool_use_error>|Error\b|error:|Failed|failed to|The user doesn't want"
+    r"|apply_patch verification failed|Exit code: -?[1-9])",
+    re.IGNORECASE,
+)
 
 
 def _was_refused(store: Reading, call: Call) -> bool:
