@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from sightline.agents.past_sessions.importer import Importer
+from sightline.harnesses.formats import find_sources
 from sightline.store import Store
 from tests.store.audit.usage_kit import Requests
 from tests.store.fleet.conftest import Fleet, ship
+from tests.store.harnesses.past_kit import Rollout
 
 pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 
@@ -105,3 +108,20 @@ def test_a_request_that_was_shipped_while_it_was_written_counts_once_with_its_la
         one for one in json.loads(run(reader, "cost", "--by", "host", "--json")[1])["rows"] if one["host"] == name
     ]
     assert (row["requests"], row["output"], row["at_least"]) == (2, 500, 0)
+
+
+def test_sessions_of_a_fleet_form_trees_on_their_host(
+    stores: dict[str, Store], fleet: Fleet, run: Run, tmp_path: Path
+) -> None:
+    fork = Rollout("00000002-0000-0000-0000-000000000000", forked_from_id="00000001-0000-0000-0000-000000000000")
+    parent = Rollout("00000001-0000-0000-0000-000000000000").ran("call_1", "make")
+    for one in (parent, fork.ran("call_2", "make test")):
+        Importer(stores["a"]).run(find_sources(str(one.write(tmp_path))))
+    host = ship(stores["a"])
+    reader = fleet.grant("carl", "team:red")
+    rows = {row["name"]: row for row in json.loads(run(reader, "sessions", "--tree", "--json")[1])}
+    above, below = f"{host}/codex-{parent.session}", f"{host}/codex-{fork.session}"
+    assert (rows[above]["depth"], rows[below]["depth"]) == (0, 1)
+    assert (rows[below]["origin"]["how"], rows[below]["origin"]["parent"]) == ("fork", above)
+    assert rows[f"{host}/claude-code-session-a"]["cost"]["dollars"] == 6.25
+    assert run(reader, "sessions", "--tree", "--offline")[0] == 0

@@ -16,7 +16,6 @@ from sightline.log.call_names import call_name
 from sightline.log.retention import remove_session
 from sightline.log.session_list import SessionFacts, belongings_of, find_session, list_sessions, rename_session
 from sightline.shape.summary import human_bytes, one_line
-from sightline.store import Store
 from sightline.verbs.list_outputs import named_in
 from sightline.verbs.printable_text import printable
 from sightline.verbs.reply import state_in_words
@@ -80,7 +79,7 @@ def main(given: Namespace) -> int:
         if given.session:
             return _one(door, given)
         project = project_option(door.store, given.project)
-        own = costs_by_session(door.store) if given.tree and isinstance(door.store, Store) else {}
+        own = costs_by_session(door.store) if given.tree and not given.offline else {}
         known = [one for one in list_sessions(door.store, own) if given.all or not one.is_removed]
         found = sessions_in(door.store, known, project)[: given.limit]
         edges = edges_of(door.store)

@@ -759,7 +759,7 @@ def _is_remark(note: Note) -> bool:
     return note.id.rpartition(":")[0].endswith(f"/{REMARKS}")
 
 
-_OTHERS = ("note", "send", "sent", "titled", "removed")
+_OTHERS = ("note", "send", "sent", "titled", "removed", "origin")
 
 
 def _is_sound_other(entry: LogEntry) -> bool:
