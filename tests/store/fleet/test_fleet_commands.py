@@ -1,5 +1,6 @@
 """The commands as a person has them: from an empty database to a verified fleet, and nothing secret on the way."""
 
+import datetime
 import io
 import json
 import os
@@ -55,6 +56,27 @@ def test_a_right_is_taken_back_where_the_readers_password_file_lies(fleet: Fleet
     assert fleet.rows("SELECT count(*) FROM sightline.grants WHERE reader = %s", reader) == [(0,)]
     code, _, err = run("fleet", "grant", reader, "red", "--revoke", "--db", db)
     assert (code, f"{reader} had no grant for the team red" in err) == (2, True)
+
+
+def test_what_goes_when_is_listed_by_day_and_host(fleet: Fleet, run: Run) -> None:
+    with fleet.store("one", fleet.add_host("one")) as store:
+        pinned = keep_in(store, b"y" * 5000)
+        keep_in(store, b"x" * 2048)
+        ship(store)
+        store.amend(pinned.name, pinned=True)
+        name = ship(store)
+    db = str(fleet.address)
+    code, out, _ = run("fleet", "retention", "--db", db)
+    day = datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=31)
+    assert (code, out.splitlines()[0]) == (0, "kept for 30 days; `fleet maintain` then removes")
+    assert out.splitlines()[1].split(maxsplit=3) == [
+        *("on", str(day), name),
+        "1 output, 2.0 KiB; 1 pinned output stay, 4.9 KiB",
+    ]
+    code, out, _ = run("fleet", "retention", "3d", "--dry-run", "--json", "--db", db)
+    told = json.loads(out)
+    assert (told["retention_days"], told["going"][0]["outputs"], told["going"][0]["pinned"]) == (3, 1, 1)
+    assert run("fleet", "retention", "--db", db)[1].startswith("kept for 30 days")
 
 
 def test_status_shows_a_reader_the_hosts_that_it_may_read(fleet: Fleet, run: Run) -> None:

@@ -1,6 +1,7 @@
 """``sightline fleet …``: lets the owner of a fleet make it, add hosts, grant reading, and maintain it."""
 
 import contextlib
+import datetime
 import os
 from argparse import ArgumentTypeError
 from collections.abc import Iterator
@@ -30,6 +31,7 @@ try:
     from sightline.fleet.janitor import Janitor, Tidied
     from sightline.fleet.maintenance import maintain
     from sightline.fleet.objects import Key, Objects, key_in
+    from sightline.fleet.retention_plan import going
     from sightline.fleet.verification import Verification
 except ImportError as error:
     _MISSING: ImportError | None = error
@@ -47,7 +49,8 @@ _DESCRIBED = {
     "grant": (
         "Let a role of the database read the outputs of a team or of an owner. A role that does not exist is made."
     ),
-    "retention": "Set how many days the fleet keeps outputs.",
+    "retention": "Set how many days the fleet keeps outputs; without DAYS list what goes when, by day and host, and "
+    "what is pinned and stays. With --dry-run, list what another number of days would let go.",
     "maintain": (
         "Make the partitions of the next days, and drop those that are older than the retention, less what is pinned. "
         "It also removes what hosts have purged (`rm --purge`), bytes and texts of replies. Let cron run it once a day."
@@ -128,7 +131,8 @@ def parser(name: str) -> CommandParser:
         made.add_argument("--revoke", action="store_true", help="revoke the right to read that an earlier call granted")
         _declare_passfile(made)
     elif does == "retention":
-        made.add_argument("days", metavar="DAYS", type=days_of, help="how many days, such as 30d")
+        made.add_argument("days", nargs="?", metavar="DAYS", type=days_of, help="how many days, such as 30d")
+        made.add_argument("--dry-run", action="store_true", help="set nothing, and list what these days would let go")
     elif does == "verify":
         made.add_argument("--contents", action="store_true", help="also fetch every object, and check each byte in it")
     return made
@@ -264,19 +268,36 @@ def grant(given: Namespace) -> int:
 
 
 def retention(given: Namespace) -> int:
-    """Set the retention, and return the exit code."""
+    """Set the retention, or list what goes when, and return the exit code."""
     with _opened(given) as connection:
+        tables = tables_of(connection)
+        if given.days is None or given.dry_run:
+            _list_going(connection, given.days or tables.retention_days, as_json=given.json)
+            return 0
         days = given.days
         administration.set_retention(connection, days)
-        objects = objects_address(tables_of(connection).objects)
         if given.json:
             print_json({"retention_days": days})
             return 0
         write_out(
             f"rows are kept for {days} days from the next `fleet maintain` on; the bucket's lifecycle for that:\n"
-            f"{administration.lifecycle(objects, days)}\n"
+            f"{administration.lifecycle(objects_address(tables.objects), days)}\n"
         )
         return 0
+
+
+def _list_going(connection: "Connection", days: int, *, as_json: bool) -> None:
+    rows = going(connection, days)
+    if as_json:
+        print_json({"retention_days": days, "going": [{**row._asdict(), "day": str(row.day)} for row in rows]})
+        return
+    today = datetime.datetime.now(datetime.UTC).date()
+    write_out(f"kept for {days} days; `fleet maintain` then removes\n")
+    for row in rows:
+        when = "the next time" if row.day <= today else f"on {row.day}"
+        stay = f"; {counted(row.pinned, 'pinned output')} stay, {human_bytes(row.pinned_bytes)}" if row.pinned else ""
+        gone = f"{counted(row.outputs, 'output')}, {human_bytes(row.bytes)}"
+        write_out(printable(f"  {when:14} {row.host:24} {gone}{stay}") + "\n")
 
 
 def maintain_it(given: Namespace) -> int:
