@@ -363,7 +363,7 @@ def main() -> int:
             asyncio.run(picture(store, "json", "/", *"items", "enter", "J", "j", "enter", "j"))
             asyncio.run(picture(store, "inspector-light", "C", "down", "enter"))
             overlook(store)
-            asyncio.run(picture(store, "audit", "C", "down", "down", "enter", "enter", "exclamation_mark"))
+            asyncio.run(picture(store, "audit", "C", "up", "enter", "enter", "exclamation_mark"))
             asyncio.run(picture(store, "shown", "V", "k"))
         finally:
             log.terminate()
