@@ -11,10 +11,14 @@ from itertools import islice
 from sightline.audit.at_work import AtWork, at_work
 from sightline.audit.buffer_coverage import filtered_from
 from sightline.audit.buffer_failures import TEXT_CHARACTERS, Overlooked, number_told, overlooked
+from sightline.audit.cost import tokens
 from sightline.audit.coverage import told_share
 from sightline.audit.finding_kinds import BROKEN, CLAIMS
 from sightline.audit.findings import Finding, finding_of, findings_of, of_sessions
+from sightline.audit.later_use import later_use
+from sightline.audit.output_costs import output_costs
 from sightline.audit.output_facts import AGAIN, FAILED, FOUND, UNOPENED, UNSEEN, UNTOLD, output_rules
+from sightline.audit.price_facts import UNUSED, price_told
 from sightline.audit.project_scope import running_in, started_in
 from sightline.audit.report.markdown import code_span, plain_text
 from sightline.audit.report.phrases import ending
@@ -24,13 +28,13 @@ from sightline.audit.verdict import Scope, Verdict, verdict_of
 from sightline.base.errors import UsageError
 from sightline.base.project import Project
 from sightline.base.records import Buffer, OutputFacts, ReplyTotals
-from sightline.base.refs import parse_ref
+from sightline.base.refs import format_ref, parse_ref
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any
 from sightline.log.call_names import call_name
 from sightline.log.sessions import session_title
 from sightline.shape.summary import counted, human_bytes, human_seconds, one_line
-from sightline.store import Reading
+from sightline.store import Reading, Store
 
 MOST_ITEMS = 200
 """Items of a section at most; the number of all of them is given."""
@@ -84,7 +88,7 @@ class Section(NamedTuple):
 
     Attributes:
         name: name for programs: ``running``, ``missed``, ``claims``, ``evidence``, ``also``, ``failed``, ``unopened``,
-            ``again``.
+            ``again``, ``dearest``.
         title: title for people, with the count.
         items: the most important first, at most `MOST_ITEMS`; those that say the same are one.
         total: number of all outputs that they are about.
@@ -165,6 +169,7 @@ def make_brief(
         _failed_section(store, scope, judged),
         _unopened_section(store, scope, judged),
         _again_section(store, scope),
+        _dearest_section(store, session, since),
     )
     return Brief(
         title=session_title(facts) if facts else session or (project.title if project else "all sessions"),
@@ -284,6 +289,20 @@ def _again_section(store: Reading, scope: Scope) -> Section:
         for buffer, facts in _flagged(store, scope, AGAIN, "again DESC")
     ]
     return Section("again", f"{counted(total, 'output')} read again", _once(items), total)
+
+
+def _dearest_section(store: Reading, session: str | None, since: float) -> Section:
+    """Return the dearest outputs of a session; of all sessions that takes long, so ``sightline cost`` lists those."""
+    if session is None or not isinstance(store, Store) or not store.index.requests.of([session]):
+        return Section("dearest", "", (), 0)
+    rows = [one for one in output_costs(store, session=session, since=since).dearest if one.row.dollars]
+    items = list[BriefItem]()
+    for row, asked in rows:
+        again = f", {tokens(row.again)} of them again" if row.again else ""
+        used = later_use(store, row.session, row.output, row.view) if len(items) < TEXT_ITEMS else " "
+        ref = "" if ":" in row.output else format_ref(row.output)
+        items.append(BriefItem(ref, f"{price_told(row)}{again}{'' if used else f'; {UNUSED}'}", asked))
+    return Section("dearest", f"{counted(len(items), 'output')} that cost most", tuple(items), len(items))
 
 
 def _section(name: str, title: str, items: Sequence[BriefItem], noun: str, *, bad: bool = False) -> Section:

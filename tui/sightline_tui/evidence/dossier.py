@@ -10,6 +10,7 @@ from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import Coverage
 from sightline.audit.held_lines import STATE_WORDS, HeldCoverage, Holdings, counts_told, held_of
 from sightline.audit.line_spans import written
+from sightline.audit.price_facts import price_facts
 from sightline.base.errors import SightlineError
 from sightline.base.records import Buffer, IndexedView, Session, View
 from sightline.base.refs import format_ref, host_of
@@ -60,6 +61,7 @@ class Dossier(NamedTuple):
         is_all: whether ``views`` has all of them.
         held: which of its lines the context of each session still has, by session that was shown any of it.
         whole: which of its lines any context still has; None if nobody was shown any.
+        price: what it cost, as labels and sentences.
     """
 
     buffer: Buffer
@@ -70,6 +72,7 @@ class Dossier(NamedTuple):
     is_all: bool
     held: Mapping[str, HeldCoverage] = MappingProxyType({})
     whole: HeldCoverage | None = None
+    price: Sequence[tuple[str, str]] = ()
 
 
 def read_dossier(store: Reading, name: str) -> Dossier:
@@ -98,6 +101,7 @@ def read_dossier(store: Reading, name: str) -> Dossier:
         len(views) <= VIEWS,
         held,
         held_of(store, buffer, coverage, holdings=holdings) if coverage and coverage.sessions else None,
+        price_facts(store, buffer),
     )
 
 
@@ -111,7 +115,8 @@ def _coverage(store: Reading, buffer: Buffer) -> Coverage | None:
 
 def facts_of(dossier: Dossier, now: float) -> list[Fact]:
     """Return the rows, section by section."""
-    return [*_capture(dossier, now), *_streams(dossier), *_held(dossier), *_views(dossier)]
+    price = [Fact(label, text) for label, text in dossier.price]
+    return [*_capture(dossier, now), *_streams(dossier), *price, *_held(dossier), *_views(dossier)]
 
 
 def _capture(dossier: Dossier, now: float) -> Iterator[Fact]:
