@@ -54,7 +54,9 @@ def tool_name(command: str) -> str:
 
 def name_of_call(tool: str, arguments: Any) -> str:
     """Return a tool's call in one line: its name, and the argument that says what it is about."""
-    about = _about(tool, arguments) if isinstance(arguments, Mapping) else _text(arguments)
+    patched = _PATCHED.findall(arguments) if isinstance(arguments, str) else ()
+    words = ", ".join(map(_last_names, patched)) or _text(arguments)
+    about = _about(tool, arguments) if isinstance(arguments, Mapping) else words
     line = " ".join(f"{tool} {about}".split())
     return line if len(line) <= _CHARACTERS else line[: _CHARACTERS - 1] + "…"
 
@@ -143,7 +145,8 @@ def name_of_request(request: Mapping[str, Any]) -> str:
         if not value:
             continue
         if key == "tool" and isinstance(value, str):
-            return name_of_call(value, arguments) if isinstance(arguments, Mapping) else tool_name(value)
+            is_told = isinstance(arguments, Mapping) or (isinstance(arguments, str) and _PATCHED.search(arguments))
+            return name_of_call(value, arguments) if is_told else tool_name(value)
         text = " ".join(str(value if isinstance(value, str) else " ".join(map(str, value))).split())
         if key == "path" and "ref" not in request:
             given = arguments if isinstance(arguments, Mapping) else request

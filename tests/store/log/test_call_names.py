@@ -78,3 +78,9 @@ def test_a_request_tells_the_tool_and_what_it_was_about():
     assert name_of_request({"path": "/p/a.py", "start_line": 2, "end_line": 5}) == "/p/a.py:2-5"
     assert name_of_request({"command": "make  test", "tool": "Bash", "arguments": {}}) == "make test"
     assert name_of_request({}) == ""
+
+
+def test_a_request_with_a_patch_alone_is_called_by_the_files_of_the_patch():
+    patch = "*** Begin Patch\n*** Update File: src/a.c\n@@\n-x\n*** Add File: b.h\n+y"
+    assert name_of_request({"tool": "apply_patch", "arguments": patch}) == "apply_patch a.c, b.h"
+    assert name_of_request({"tool": "exec", "arguments": "text('x')"}) == "exec"

@@ -8,18 +8,21 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from sightline.audit.file_trail import KnownFile
+from sightline.log.call_names import left_out_of_path
 from sightline_tui.common.bar import Bar
 from sightline_tui.common.key_bar import KeyBar
 from sightline_tui.common.keys import named
 from sightline_tui.common.phrases import counted
 from sightline_tui.common.store_read import StoreRead
 from sightline_tui.common.store_screen import StoreScreen
-from sightline_tui.common.strips import StripPart
+from sightline_tui.common.strips import ELLIPSIS, StripPart
 from sightline_tui.common.theme import load_style
 from sightline_tui.common.visible_text import title
 from sightline_tui.timeline.edit_parts import doubt_words, known_words, text_rows
 from sightline_tui.timeline.part_rows import PartRows
 from sightline_tui.timeline.replay_reader import ReplayReader, ReplayStep
+
+_NAME_CELLS = 40  # of a path in the list; the end of a longer one tells it from others
 
 
 class FilesScreen(StoreScreen[None]):
@@ -90,9 +93,9 @@ class FilesScreen(StoreScreen[None]):
             self.query_one("#file-title", Bar).say(([StripPart(words, "dim")], ()))
             return
         sure = StripPart(" From this session's own calls; what others changed is not known", "dim")
-        first = [StripPart(f" {title(file.name)}", "strong"), StripPart(f"  {known_words(file)}", "dim")]
-        doubt = StripPart(f" {doubt_words(file)}", "interrupted")
-        self.query_one("#file-title", Bar).say((first, ()), ([doubt], ()), ([sure], ()))
+        known = [StripPart(f" {known_words(file)}", "dim"), StripPart(f"  {doubt_words(file)}", "interrupted")]
+        path = StripPart(f" {title(file.name)}", "strong")
+        self.query_one("#file-title", Bar).say(([path], ()), (known, ()), ([sure], ()))
         if file.path != self._shown:
             self._shown = file.path
             self.query_one("#file-lines", PartRows).show(list(text_rows(file)))
@@ -101,5 +104,7 @@ class FilesScreen(StoreScreen[None]):
 def _file_row(file: KnownFile) -> Sequence[StripPart]:
     """Return the row of a file: its path, how much of it is known, and what may have changed it since."""
     doubt = [StripPart(f"  {counted(file.doubts, 'command')} since", "interrupted")] if file.doubts else []
-    style = "dim" if file.state.why_not else ""
-    return [StripPart(f" {title(file.name)}", "strong"), StripPart(f"  {known_words(file)}", style), *doubt]
+    style, name = "dim" if file.state.why_not else "", title(file.name)
+    start = left_out_of_path(name, _NAME_CELLS)
+    name = ELLIPSIS * bool(start) + name[start:]
+    return [StripPart(f" {name}", "strong"), StripPart(f"  {known_words(file)}", style), *doubt]
