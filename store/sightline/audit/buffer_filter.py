@@ -142,19 +142,21 @@ class BufferFilter:
         """
         self._store = store
         self._sessions: dict[str, Session] | None = None
-        self._tests, self._judges = list[Accepts](), list[Judges]()
+        self._tests, self._judges, self._named = list[Accepts](), list[Judges](), list[Callable[[str], bool]]()
         self._may_only_have_failed = False
         for condition in conditions:
             is_failed = condition.name == "is" and _state_meant(condition.value) == "failed"
             self._may_only_have_failed = self._may_only_have_failed or is_failed
             if judges := _judges(condition):
                 self._judges.append(judges)
+            elif condition.name in _BY_NAME:
+                self._named.append(_BY_NAME[condition.name](condition.value))
             else:
                 self._tests.append(WORDS[condition.name].test(self, condition.value))
 
     def accepted(self, buffers: Iterable[Buffer]) -> list[Buffer]:
         """Return the buffers that meet all conditions, in their order. Raises what the store raises."""
-        found = [one for one in buffers if all(test(one) for test in self._tests)]
+        found = [one for one in buffers if self._may_be(one.name) and all(test(one) for test in self._tests)]
         if not self._judges:
             return found
         facts = facts_for(self._store, found)
@@ -176,7 +178,7 @@ class BufferFilter:
             kept = [
                 name
                 for name, flags, lines, seen, is_partial in index.all_facts(rules)
-                if all(met(flags, Share(seen, lines, is_partial), False) for met in self._judges)
+                if self._may_be(name) and all(met(flags, Share(seen, lines, is_partial), False) for met in self._judges)
             ]
             yield from self._met(kept) if self._tests else kept
             self._store.end_dead_captures()
@@ -190,7 +192,12 @@ class BufferFilter:
 
     def _met(self, names: Sequence[str]) -> Iterator[str]:
         """Yield those of some names whose records meet all conditions that records answer."""
+        names = [name for name in names if self._may_be(name)]
         return self._accepted_of(names, lambda found: [one for one in found if all(test(one) for test in self._tests)])
+
+    def _may_be(self, name: str) -> bool:
+        """Return whether a name meets the conditions that it answers, so that many records need not be read."""
+        return all(test(name) for test in self._named)
 
     def _accepted_of(self, names: Sequence[str], accepted: Callable[[Iterable[Buffer]], list[Buffer]]) -> Iterator[str]:
         for start in range(0, len(names), AT_ONCE):
@@ -353,7 +360,7 @@ class FilterWord(NamedTuple):
     Attributes:
         takes: the values that it takes.
         example: the word with a value, for the help of the command and the pages.
-        test: makes the test of a buffer's record for a value; not called for what `_judges` answers.
+        test: makes the test of a buffer's record for a value; not called for what `_judges` or `_BY_NAME` answers.
         offers: values that complete it; names of sessions and harnesses come from the store.
     """
 
@@ -368,21 +375,24 @@ def _of_text(test: Callable[[str], Accepts]) -> Callable[[BufferFilter, str], Ac
 
 
 def _judged(_: BufferFilter, value: str) -> Accepts:
-    raise AssertionError(f"{value}: `_judges` answers this")
+    raise AssertionError(f"{value}: `_judges` or `_BY_NAME` answers this")
 
 
 def _of_size(name: str, units: dict[str, int], of: Callable[[Buffer], float]) -> Callable[[BufferFilter, str], Accepts]:
     return lambda _, value: _measured(value, name, units, of)
 
 
-def _kind(kind: str) -> Accepts:
+def _kind(kind: str) -> Callable[[str], bool]:
     if kind not in KINDS:
         raise _no_such("kind", "kind", kind, KINDS)
-    return lambda buffer: buffer.kind == kind
+    return lambda name: name.rpartition("/")[2].startswith(f"{kind}_")
 
 
-def _host(pattern: str) -> Accepts:
-    return lambda buffer: fnmatchcase(host_of(buffer.name), pattern)
+def _host(pattern: str) -> Callable[[str], bool]:
+    return lambda name: fnmatchcase(host_of(name), pattern)
+
+
+_BY_NAME = {"kind": _kind, "host": _host}
 
 
 def _cwd(part: str) -> Accepts:
@@ -399,7 +409,7 @@ WORDS = {
     "is": FilterWord(
         ", ".join(STATES), "is:running is:partial", _of_text(lambda state: _STATE_TESTS[_state_meant(state)]), STATES
     ),
-    "kind": FilterWord(", ".join(KINDS), "kind:tool", _of_text(_kind), KINDS),
+    "kind": FilterWord(", ".join(KINDS), "kind:tool", _judged, KINDS),
     "tool": FilterWord(
         "a program of the command line, as pytest, or the tool that was called",
         "tool:pytest",
@@ -419,6 +429,6 @@ WORDS = {
     "cwd": FilterWord("a part of the folder it was run in", "cwd:DIR", _of_text(_cwd)),
     "session": FilterWord("a part of the name or title of who captured it", "session:S", _session),
     "harness": FilterWord("claude-code, codex, …", "harness:codex", _harness),
-    "host": FilterWord("ci-*: on hosts of this name; where many hosts are read", "host:ci-*", _of_text(_host)),
+    "host": FilterWord("ci-*: on hosts of this name; where many hosts are read", "host:ci-*", _judged),
 }
 """The words, by name."""

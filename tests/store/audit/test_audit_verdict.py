@@ -231,7 +231,13 @@ def test_filters_read_what_the_verdict_has_kept(store: Store, monkeypatch: pytes
     read = list[str]()
     monkeypatch.setattr(store, "listed", None)
     monkeypatch.setattr(Buffer, "_make", lambda values: read.append(values[0]))
-    for text, found in (("seen:50", [half.name]), ("seen:<50", [unseen.name]), ("!", [unseen.name])):
+    for text, found in (
+        ("seen:50", [half.name]),
+        ("seen:<50", [unseen.name]),
+        ("!", [unseen.name]),
+        ("! kind:cmd", [unseen.name]),
+        ("seen:50 kind:tool", []),
+    ):
         assert list(BufferFilter(store, parsed(text).conditions).names()) == found
     assert read == []  # names come from what is kept
     monkeypatch.undo()
