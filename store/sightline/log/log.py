@@ -17,7 +17,7 @@ from sightline.base.sha256 import sha256_hex
 from sightline.disk.record_check import is_session_name
 from sightline.light.json_text import encoder, loads
 from sightline.light.late_imports import late_modules
-from sightline.light.library import closing, suppress
+from sightline.light.library import closing, lru_cache, suppress
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any, BinaryIO, Callable, Iterator, Sequence
 
@@ -92,7 +92,7 @@ class Encoded(NamedTuple):
         if text is None and "text" in entry:
             text = _dumps(entry["text"])
         names = [name for name in sorted(entry) if name != "text" and name not in TIES]
-        members = {name: f"{_dumps(name)}:{_dumps(entry[name])}" for name in names}
+        members = {name: f"{_encoded_name(name)}:{_dumps(entry[name])}" for name in names}
         before = ",".join([members[name] for name in names if name < "text"])
         between = ",".join([members[name] for name in names if "text" < name < "v"])
         after = ",".join([members[name] for name in names if name > "v"])
@@ -184,6 +184,8 @@ def _bytes(text: str) -> bytes:
 
 
 _dumps = encoder(ensure_ascii=False, compact=True, sort_keys=True)
+_encoded_name = lru_cache(maxsize=128)(_dumps)
+"""Of the few names of members, each stands in every line."""
 
 
 class LinePlace(NamedTuple):

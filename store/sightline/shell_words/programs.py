@@ -85,7 +85,7 @@ def _found(command: str) -> tuple[WritingProgram, ...]:
     return tuple(_of_text(command, ends=True, depth=0))
 
 
-_kept = lru_cache(maxsize=256)(_found)
+_kept = lru_cache(maxsize=1024)(_found)  # more than most sessions run: each is asked about in several passes
 
 
 def _of_text(command: str, *, ends: bool, depth: int) -> Iterator[WritingProgram]:

@@ -28,17 +28,16 @@ def check_table() -> Mapping[str, Any]:
 
 
 @cache
-def _phrases() -> tuple[dict[str, list[tuple[str, tuple[str, ...]]]], list[tuple[str, ...]]]:
-    """Return (kind and words of each phrase, by its first word; the words of runners)."""
-    table = check_table()
+def _phrases(*keys: str) -> dict[str, list[tuple[str, tuple[str, ...]]]]:
+    """Return the phrases below some keys of the table, each as (key, words), the longest first, by its first word."""
     found: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
-    for kind in KINDS:
-        for phrase in table[kind]:
+    for key in keys:
+        for phrase in check_table()[key]:
             words = tuple(phrase.split())
-            found.setdefault(words[0], []).append((kind, words))
+            found.setdefault(words[0], []).append((key, words))
     for entries in found.values():
         entries.sort(key=lambda entry: -len(entry[1]))
-    return found, sorted((tuple(one.split()) for one in table["runners"]), key=len, reverse=True)
+    return found
 
 
 class NamedCheck(NamedTuple):
@@ -61,7 +60,7 @@ def check_named(words: tuple[str, ...]) -> NamedCheck | None:
     Args:
         words: words of a simple command, without quotes, beginning with the program's name without a path.
     """
-    phrases, runners = _phrases()
+    phrases, runners = _phrases(*KINDS), _phrases("runners")
     for _ in range(_DEEPEST):
         if not words or not _HELP.isdisjoint(words):
             return None
@@ -79,10 +78,17 @@ def check_named(words: tuple[str, ...]) -> NamedCheck | None:
                 return None if {*idle} & {*rest} else NamedCheck(kind, " ".join(phrase), tuple(_operands(rest)))
         if task := _task_named(words) or _own_tests(words):
             return task
-        runner = next((one for one in runners if _behind(words, one, strict=True) is not None), None)
-        if runner is None:
+        ran = next(
+            (
+                _ran_by(runner, rest)
+                for _, runner in runners.get(words[0], ())
+                if (rest := _behind(words, runner, strict=True)) is not None
+            ),
+            None,
+        )
+        if ran is None:
             return None
-        words = tuple(_ran_by(runner, _behind(words, runner, strict=True) or ()))
+        words = ran
     return None
 
 
@@ -96,7 +102,8 @@ def may_run_checks(words: tuple[str, ...]) -> bool:
     """Return whether a program that names no check may run some: a script, a git hook, a task that people named."""
     table = check_table()
     is_script = bool(_SCRIPT.search(words[0])) or words[0] in table["managers"]
-    return is_script or any(_behind(words, tuple(one.split())) is not None for one in table["may_run"])
+    phrases = _phrases("may_run").get(words[0], ())
+    return is_script or any(_behind(words, phrase) is not None for _, phrase in phrases)
 
 
 _SCRIPT = re.compile(r"\.(?:sh|bash|zsh|py|js|mjs|ts|rb|pl)$")

@@ -98,9 +98,9 @@ def language_of(text: str) -> str:
     for name, pattern in table["letters"].items():
         if letters and len(re.findall(pattern, text)) * _LEAST_SHARE >= letters:
             return name
-    words = Counter(word.lower() for word in _WORD.findall(text))
+    words = {word.lower() for word in _WORD.findall(text)}
     # Different words count: one that two languages share, such as ``a``, may stand in a text very often.
-    scores = {name: sum(one in words for one in _frequent(name)) for name in table["words"]}
+    scores = {name: len(words & _frequent(name)) for name in table["words"]}
     best = max(scores, key=lambda name: scores[name])
     return best if scores[best] >= _LEAST_WORDS else ""
 
@@ -112,5 +112,5 @@ def _table() -> Mapping[str, Mapping[str, str]]:
 
 
 @cache
-def _frequent(language: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(_table()["words"][language].split()))
+def _frequent(language: str) -> frozenset[str]:
+    return frozenset(_table()["words"][language].split())
