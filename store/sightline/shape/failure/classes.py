@@ -114,8 +114,6 @@ STEMS = (
     b"severe",
     b"differ",
     b"crash",
-    b"nothing provides",
-    b"no match",
     b"\xe2\x9c",  # begins crosses, and ticks, which the patterns exclude
 )
 """Lower-case literals; a line without any of them is not judged."""
@@ -198,8 +196,8 @@ CLASSES = (
             r"|\bunrecogni[sz]ed\b|\bunsupported\b|\bincompatible\b|\bconflict(?:s|ing)? with\b)",
         ),
         (
-            "found |requires |deadline|quota|terminated|denied|nothing provides|no match|crashed",
-            rf"{_NO_WARNING}(?:\bnothing provides\b|\bno match(?:es)? for\b|\bcrashed\b"
+            "found |requires |deadline|quota|terminated|denied|crashed",
+            rf"{_NO_WARNING}(?:\bcrashed\b"
             r"|\bno \S+ found\b|\bfound (?:0|no) |\brequires (?:(?!\brequires ).)*\b(?:but|which|not)\b"
             r"|\bdeadline exceeded\b|\bquota exceeded\b|\bterminated by\b|\bdenied\b)",
         ),

@@ -53,8 +53,6 @@ def name_of(line: str) -> str:
         ("INFO - JavaScript error: till.js, line 9: TypeError: coins is null", "failed"),
         ("DEBUG: raise ValueError: 7", "failed"),
         ("INFO - TEST-UNEXPECTED-FAIL | till/sums.html | 15 is not 16", "exception"),
-        ("No match for argument: pkgconfig(till) >= 2.0", "word"),
-        ("- nothing provides till = 13.0 needed by shop-1-1.noarch", "word"),
         ("the till crashed", "word"),
         (f"Calling run with args [{'--coin 5 ' * 60}'ValueError: never', {'--coin 5 ' * 60}]", "word"),
         (f"{'--coin 5 ' * 90}ValueError: no coins", "exception"),
