@@ -35,12 +35,12 @@ def write_usage(store: Store, session: Session, requests: Sequence[RequestUsage]
             return
         catch_up(store, [session.name])
         path = store.layout.audit_file(session.name)
-        entries = [Encoded.of(entry_of(one)) for one in new]
-        places = log.append_all(path, header_of(session), entries, durable=store.settings.durable)
+        entries = [*map(entry_of, new)]
+        places = log.append_all(path, header_of(session), [*map(Encoded.of, entries)], durable=store.settings.durable)
         with store.index.transaction():
             if places[0].number == 1:
                 store.index.put_session(session)
-            store.index.requests.put([row_of_entry(session.name, entry_of(one)) for one in new])
+            store.index.requests.put([row_of_entry(session.name, one) for one in entries])
             first, last = places[0], places[-1]
             size = last.offset + last.length - first.offset
             store.index.advance(session.name, first.number, first.offset, size)
