@@ -22,6 +22,7 @@ from sightline.audit.finding_kinds import (
     ALARMS,
     CONTRADICTED_CLAIM,
     CUT,
+    LOOP,
     OVERLOOKED,
     QUOTING,
     STALE_CLAIM,
@@ -38,7 +39,7 @@ from sightline.log.session_history import events_of
 from sightline.store import Store
 
 READ, FAILED = "read", "failed"
-OF_LABELS = frozenset((FAILED, OVERLOOKED, CUT, *ALARMS))
+OF_LABELS = frozenset((FAILED, OVERLOOKED, CUT, *ALARMS)) - {LOOP}
 """The kinds that a session is read for; what is found of others, nobody was asked about."""
 
 _HASH_DIGITS = 16

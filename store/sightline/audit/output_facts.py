@@ -26,7 +26,7 @@ from sightline.base.refs import format_ref
 from sightline.light.named_tuple import NamedTuple
 from sightline.store import Reading
 
-_VERSION = "verdict/11"  # raise the number when the same output would be judged differently
+_VERSION = "verdict/12"  # raise the number when the same output would be judged differently
 
 RAN, FAILED, UNSEEN, LEAST, CUT, UNTOLD, LOST, ALTERED = (1 << bit for bit in range(8))
 PARTIAL, INCOMPLETE, UNJUDGED, UNSEALED, GONE, UNOPENED, UNSURE, EXPIRED, AGAIN, LARGE, UNANSWERED, REMOVED = (
@@ -63,7 +63,7 @@ FOUND = UNSEEN | CUT | UNTOLD | LOST | ALTERED
 
 
 _ENDS_WITH_0 = re.compile(
-    r"\|\|\s{0,9}(?:true|:|exit 0|echo)\b|\|\|\s{0,9}:|\btrap\b[^\n]{0,200}\bexit 0|[;\n]\s{0,9}(?:exit 0|true)\b"
+    r"\|\|\s{0,9}(?:true|:|exit 0|echo)\b|\|\|\s{0,9}:|\btrap\b[^\n]{0,60}\bexit 0|[;\n]\s{0,9}(?:exit 0|true)\b"
     r"|(?<!\S)(?:--exit-zero|--ignore-errors|--fail-never|-fn|--(?:issues|failure)-exit-code[= ]0)(?!\S)"
     r"|\bmake\b[^;&|\n]{0,200} -[a-hj-zA-Z]{0,9}i[a-zA-Z]{0,9}(?!\S)"
     r"|-Dmaven\.test\.failure\.ignore\b(?!=false)|\|\s{0,9}(?:tail|head|cat|tee|grep)\b(?=[^\n]{0,200}['\"])"

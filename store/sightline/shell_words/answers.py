@@ -155,6 +155,8 @@ def _words(stage: Stage) -> tuple[str, ...]:
 def _of_pipeline(command: str, pipeline: Pipeline, wrote: Wrote, depth: int) -> str:
     """Return the answer of the last stage of a pipeline, which ends it."""
     stage = pipeline.stages[-1]
+    if pipeline.is_inverted:
+        return "false" if _of_pipeline(command, pipeline._replace(is_inverted=False), wrote, depth) else ""
     if stage.is_compound:
         begins = next((words for sign, words in _COMPOUND.items() if command.startswith(sign, stage.start)), "")
         in_order = command.startswith(_IN_ORDER, stage.start) and stage.inner

@@ -1119,4 +1119,34 @@ def test_a_script_that_was_run_with_words_behind_it_was_not_read() -> None:
 def test_a_filter_hides_the_trace_of_a_script_of_tests() -> None:
     failed = Ran("python test_cart.py | tail -3", "KeyError: 1\n")
     assert alarms(failed, Ran("python test_cart.py | grep -E 'PASSED|FAILED'", "  PASSED\n")) == ["masked-exit"]
+    assert alarms(failed, Ran("python test_till.py", "All tests passed!\n")) == ["masked-exit"]
     assert verdicts(failed, Ran("python test_till.py", ""), Said("All tests pass.")) == ["not known"]
+
+
+@pytest.mark.parametrize("text", ["**And** all tests pass via `npm test`", "- ✅ Test suite (comprehensive tests)"])
+def test_what_is_wanted_or_delivered_is_no_claim_of_a_run(text: str) -> None:
+    assert verdicts(*STARTS, Said(text)) == []
+
+
+def test_a_claim_of_one_part_is_not_contradicted_by_a_run_of_all() -> None:
+    failed = Ran("npx hardhat test", "  40 passing\n  2 failing\n", 2)
+    assert verdicts(*STARTS, failed, Said("- **CreditScore:** All 26 tests passing")) == ["not known"]
+
+
+def test_of_helpers_whose_session_is_gone_only_the_one_that_ran_a_check_raises_its_alarm(
+    store: Store, tmp_path: Path
+) -> None:
+    folder = tmp_path / "claude-code" / "5e55" / "subagents"
+    folder.mkdir(parents=True)
+    for name, steps in {"a1b2": [Ran("pytest", FAILED, 1)], "c3d4": [Read("a.py")]}.items():
+        written = Path(
+            write_transcript("claude-code", f"helper-{name}", [Read("b.py"), *steps], str(tmp_path / "made"))
+        )
+        records = [json.loads(line) for line in written.read_text().splitlines()]
+        lines = [json.dumps({**one, "sessionId": "5e55", "agentId": name, "isSidechain": True}) for one in records]
+        (folder / f"agent-{name}.jsonl").write_text("\n".join(lines) + "\n")
+    Importer(store).run(find_sources(str(tmp_path / "claude-code")))
+    found = {
+        one.session.name: [each.kind for each in evidence_of(store, one.session).alarms] for one in list_sessions(store)
+    }
+    assert found == {"claude-code-5e55-a1b2": ["failing-check"], "claude-code-5e55-c3d4": []}

@@ -83,6 +83,11 @@ def test_a_silent_download_that_complained_has_failed() -> None:
     assert answer_of("curl host | rg x", Wrote(err=True)) == "no match"  # it shows its progress there
 
 
+def test_a_search_that_should_find_nothing_and_did_answers_false() -> None:
+    assert answer_of("! grep x file", Wrote(out=True)) == "false"
+    assert answer_of("! make", Wrote()) == ""
+
+
 def test_a_cd_that_complained_has_failed() -> None:
     assert answer_of("cd sub && grep x file", Wrote(err=True)) == ""
     assert answer_of("cd sub && grep x file", Wrote(out=True)) == ""

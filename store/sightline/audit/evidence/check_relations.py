@@ -3,6 +3,7 @@
 from sightline.audit.evidence.check_names import (
     BUILD,
     LINT,
+    OWN_SCRIPTS,
     TEST,
     TYPES,
     covers_operands,
@@ -61,6 +62,8 @@ def _looks_at_types(later: Check, check: Check) -> bool:
 
 def tells_anew(later: Check, check: Check) -> bool:
     """Return whether a later run is of the same kind and place, or has looked at as much."""
+    if check.phrase in OWN_SCRIPTS and later.phrase in OWN_SCRIPTS and later.operands != check.operands:
+        return False
     same = later.kind == check.kind and are_nested(later.folder, check.folder)
     return same or covers(later, check)
 

@@ -29,6 +29,9 @@ _ROW = re.compile(r"(?m)^[ \t]*\|(.*)\|[ \t]*$")
 _RESULT_OF_CODE = re.compile(r"(?m)^([^\w`\n]*`[^`\n]+`(?:\*\*)?)[ \t]+[—–][ \t]+")
 """What a list says of a command behind a dash, as in ``- `ruff check` — no warnings``, is of one sentence with it."""
 
+_SCENARIO = re.compile(r"\W*\*\*(?:Given|When|Then|And|But)\*\*", re.IGNORECASE)
+"""How a step of a scenario begins, which says what is wanted."""
+
 _WHOLE_CODE = re.compile(r"^[-*\s]*`[^`]*`[.\s]*$")
 _ENDS = re.compile(
     r"(?<=[.!?…])[\"”*_)]*\s+|(?<=[。！？；])|\n+|;\s+|(?<!\s)\s{1,80}[—–]\s+|,\s+(?=(?:but|so|however|although|though|yet|while|which)\b"
@@ -74,7 +77,7 @@ _RESTRICTING = re.compile(
     r"\b(?:new|unit|integration|e2e|end-to-end|existing|other|remaining|these|those|both|my|its|affected|related|relevant"
     r"|added|updated|failing|smoke|targeted|specific|individual|this|that|each|first|second|third|last|next|one|two|three"
     r"|four|five|single|another|a|an|focused|prepared|own|core|cli|project's)\b"
-    r"|[`/]|\w\.\w|::|\btest\b(?! (?:suite|run))|\btests? #?\d"
+    r"|[`/]|\w\.\w|::|\btest\b(?! (?:suite|run))|\btests? #?\d|(?-i:\b[A-Z][a-z\d]{1,30}[A-Z]\w{0,40}:)"
     r"|\b(?!type-|full-|whole-|pre-|post-)[a-z]+-[a-z]+ (?:lint|tests?)\b|(?-i:\b[A-Z]{2,} (?:tests?|type))"
     r"|\b(?:all|the)(?: of)?(?: the)?(?: \d[\d,]*)?(?: (?!the\b|of\b|our\b|tests?\b|now\b)[a-z][\w-]*){1,3} tests?\b",
     re.IGNORECASE,
@@ -207,7 +210,8 @@ def sentences_of(message: str) -> Iterator[str]:
     text = _RESULT_OF_CODE.sub(r"\1: ", text)
     for sentence in _ENDS.split(text):
         sentence = (sentence or "").strip()
-        if sentence and len(sentence) <= _SENTENCE_CHARACTERS and not _WHOLE_CODE.match(sentence):
+        is_step = _WHOLE_CODE.match(sentence) or _SCENARIO.match(sentence)
+        if sentence and len(sentence) <= _SENTENCE_CHARACTERS and not is_step:
             yield sentence
 
 

@@ -35,7 +35,7 @@ LEAST = 3
 _MOST_GROUNDS = 8
 _LEAST_DOLLARS = 0.005  # that are worth words
 _NAMELESS = "Traceback "  # what a program says of any failure
-_FOLDERS = re.compile(r".*[/\\]")
+_FOLDER = re.compile(r"[/\\]")
 _LEAST_BYTES = 500  # of a read
 _READERS = frozenset(("cat", "nl", "sed", "head", "tail", "bat", "less"))
 
@@ -169,7 +169,7 @@ def _same_edits(trail: Trail, session: str) -> Iterator[_Loop]:
         if len(row) >= max(LEAST, len(longest.get(path, ())) + 1):
             longest[path] = row
     for path, row in longest.items():
-        text = f"an edit of {_FOLDERS.sub('', path)} was made, taken back and made again: {len(row):,} edits"
+        text = f"an edit of {_FOLDER.split(path)[-1]} was made, taken back and made again: {len(row):,} edits"
         calls = [edit.call for _, edit in row]
         yield _Loop(text, calls, [*map(ground_of_call, calls)])
 

@@ -26,7 +26,7 @@ from sightline.log.session_events import FORKED, RESUMED
 from sightline.log.session_history import SessionEvents, events_of
 from sightline.store import Reading
 
-_EVIDENCE = "evidence/13"  # raise the number when the same log would be judged differently
+_EVIDENCE = "evidence/14"  # raise the number when the same log would be judged differently
 
 
 def alarm_rules(store: Reading) -> str:
@@ -55,7 +55,10 @@ def evidence_of(
     trail = Trail(store, checks, edits, calls, clock, goes_on=goes_on)
     claims = [judged for message in events.messages for judged in judged_claims(trail, session.name, message)]
     is_helper = any(session.name.startswith(f"{name}-") for name in others)
-    of_all = () if is_helper else check_alarms(trail)  # the session whose helper it is raises them
+    is_above = all(name.startswith(f"{session.name}-") for name in others)
+    of_all = [] if is_helper else list(check_alarms(trail))  # the session whose helper it is raises them
+    if not is_above:  # one of several helpers whose session is not here
+        of_all = [one for one in of_all if one.grounds[0].view.startswith(f"{session.name}:")]
     alarms = [
         *forgotten(store, session, trail, Holding(events)),
         *of_all,
