@@ -14,7 +14,7 @@ from sightline.shell_words.exit_codes import meaning_of
         ("cd sub && rg x", "no match"),
         ("make; ag x log", "no match"),
         ("npm test | grep FAIL", "no match"),
-        ("! grep x file", "no match"),
+        ("! grep x file", "false"),
         ("grep -q x file && echo found", "no match"),
         ("rg -n x file && sed -n 1,9p file && cat other", "no match"),
         ("for f in a b; do grep x $f; done", "no match"),
