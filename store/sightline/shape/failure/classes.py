@@ -196,8 +196,8 @@ CLASSES = (
             r"|\bunrecogni[sz]ed\b|\bunsupported\b|\bincompatible\b|\bconflict(?:s|ing)? with\b)",
         ),
         (
-            "found |requires |deadline|quota|terminated|denied|crashed",
-            rf"{_NO_WARNING}(?:\bcrashed\b"
+            "found |requires |deadline|quota|terminated|denied|crashed|provides requested",
+            rf"{_NO_WARNING}(?:\bcrashed\b|\bnothing provides requested\b"
             r"|\bno \S+ found\b|\bfound (?:0|no) |\brequires (?:(?!\brequires ).)*\b(?:but|which|not)\b"
             r"|\bdeadline exceeded\b|\bquota exceeded\b|\bterminated by\b|\bdenied\b)",
         ),

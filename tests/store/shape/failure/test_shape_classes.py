@@ -54,6 +54,7 @@ def name_of(line: str) -> str:
         ("DEBUG: raise ValueError: 7", "failed"),
         ("INFO - TEST-UNEXPECTED-FAIL | till/sums.html | 15 is not 16", "exception"),
         ("the till crashed", "word"),
+        ("Problem: nothing provides requested (till >= 2.0)", "word"),
         (f"Calling run with args [{'--coin 5 ' * 60}'ValueError: never', {'--coin 5 ' * 60}]", "word"),
         (f"{'--coin 5 ' * 90}ValueError: no coins", "exception"),
         ("failed on line 77", "located"),
