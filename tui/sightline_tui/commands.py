@@ -89,7 +89,7 @@ LEGEND = (
     ("↺", "lines shown again that an agent had"),
     ("█ ▓ ▚ ░", "replay: now; before; in part; never"),
     ("━ ─ ◂", "replay: steps so far; still to come"),
-    ("▁…█", "how much came in each stretch of time"),
+    ("▁…█ ≥", "how much came at a time; at least so much"),
     ("○ ◔ ●", "a note: kept; waiting; delivered"),
     ("◉", "the name of the screen"),
 )
