@@ -36,8 +36,9 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from sightline.base.records import READ_LATER, TOOL_FAILED, Gap, joined_notes
-from sightline.harnesses.claude_code import HARNESS, code_in, notices_in, output_file, text_read, use_of_notice
+from sightline.base.records import READ_LATER, TOOL_FAILED, joined_notes
+from sightline.harnesses.claude_code import HARNESS, code_in, notices_in, output_file, use_of_notice
+from sightline.harnesses.claude_code_results import LARGEST_STDOUT, Result, file_read, left_of, numbered_lines
 from sightline.harnesses.claude_code_usage import UsageReader
 from sightline.harnesses.tool_call import (
     Beside,
@@ -61,14 +62,12 @@ from sightline.harnesses.transcript import (
     LINE_BYTES,
     BadRecord,
     Candidate,
-    KeptText,
     Lineage,
     ToldEvent,
     ToldOrigin,
     ToldUsage,
     TranscriptItem,
     TranscriptReading,
-    lines_not_read,
     parted,
     when,
 )
@@ -110,19 +109,9 @@ _NEVER_RAN = re.compile(
 )
 """How messages begin with which the harness, or a person, has refused a command."""
 
-_CUT_INSIDE = re.compile(r"\n\n\.\.\. \[(\d{1,12}) characters truncated\] \.\.\.\n\n")
-_CUT_END = re.compile(r"\n\n\.\.\. \[(\d{1,12}) lines truncated\] \.\.\.(?:\nShell cwd was reset to [^\n]*)?\n?\Z")
-_LEAST_HALF = 1_000  # characters; each half of a cut failure was seen to have 5,000
-_UNLIKE_PERCENT = 10  # by which the halves may differ, if secrets in them were hidden
-_LEAST_OUTPUT = 4_000  # characters; the least that bashOutputMaxChars can be
 _SAVED = re.compile(r"(?:Full output saved to|Output has been saved to):? (\S.*?)(?:\.?\n|\. |\.?\Z)")
+_SPLIT_BYTES = 4  # a character that was cut in two, at the end of an output of the largest size
 _PERSISTED = ("<persisted-output>", "Error: result (")
-LARGEST_STDOUT = 30_000
-"""Bytes that are kept of a command's output: the default of bashOutputMaxChars."""
-_UNIT_BYTES = 3  # in UTF-8, of one of JavaScript's characters, at most
-_FEW_WIDE_BYTES = 3_000  # for characters of several bytes in the middle of a text whose ends have none
-_TRIMMED_BYTES = 100  # white space at both ends, and a character cut in two; of more nothing is known
-_SPLIT_BYTES = 4  # the same of an output that ends as most do, with a newline
 
 _BACKGROUND = re.compile(
     r"Command [^\n]{1,80}?background[^\n]{0,20} with ID: ([\w-]{1,120})"
@@ -138,9 +127,6 @@ _LOOKS = ("TaskOutput", "BashOutput")
 _TAG = re.compile(r"<(task_id|exit_code|status)>\s*([^<\s]{1,120})\s*</\1>")
 _PENDING = 10_000  # calls that wait for results; the oldest of more never get one
 _FOLDER = "tool-results"
-_NUMBERED = re.compile(r" *(\d{1,9})[\u2192\t](.*)\Z", re.S)
-_REMINDER = "\n\n<system-reminder>"
-_READ_LINES = 2_000  # that Read gives at most unless it is asked for more
 _STAMP = re.compile(rb'"timestamp": ?"([0-9T:.Z+-]{19,40})"')
 _STAMP_BYTES = 16 << 20
 _META_BYTES = 1 << 16
@@ -161,18 +147,6 @@ class _Going(NamedTuple):
     call: ToolCall
     path: str
     output: str = ""
-
-
-class _Result(NamedTuple):
-    """The result of a call: kind and command of its buffer, and its streams."""
-
-    kind: str
-    command: str
-    parts: tuple[ToolPart, ...]
-    exit_code: int | None = None
-    partial: str = ""
-    note: str = ""
-    gaps: tuple[Gap, ...] = ()
 
 
 def reading_of(file: Candidate) -> TranscriptReading | None:
@@ -196,48 +170,6 @@ def lineage_of(records: Iterator[dict[str, Any]]) -> Lineage | None:
     if not beginning:
         return None
     return Lineage(sessions[-1], tuple(dict.fromkeys(one for one in parents if one)), beginning)
-
-
-def left_of(text: str, start: int = 0, stream: str = "out") -> KeptText:
-    """Return what is left of a tool's output in a text that Claude Code may have cut; without gaps if it has not.
-
-    It cuts a failure's text in the middle, so that both halves are of a size, after it has dropped without a word what
-    is beyond 30,000 bytes, and white space at both ends (version 2.1.329). How much it dropped is not stated, nor how
-    many bytes the characters in the middle have; `_fills_the_limit` estimates whether something was dropped. Older
-    versions say at the end how many lines they dropped. A similar mark elsewhere was written by the tool.
-
-    Args:
-        text: the text, as the model is shown it.
-        start: where the tool's output begins in it.
-        stream: the stream of the output.
-    """
-    missing: list[tuple[int | None, str]] = []
-    end = _CUT_END.search(text)
-    if end and units(text[start : end.start()]) >= _LEAST_OUTPUT:
-        missing, kept = [(int(end[1]), "lines")], text[: end.start()]
-    else:
-        kept = text
-    for found in _CUT_INSIDE.finditer(text):
-        halves = units(text[: found.start()]), units(text[found.end() :])
-        if min(halves) < _LEAST_HALF or abs(halves[0] - halves[1]) * 100 > max(halves) * _UNLIKE_PERCENT:
-            continue
-        pieces = [kept[start : found.start()], kept[found.end() :]]
-        if not missing and _fills_the_limit("".join(pieces), int(found[1])):
-            missing = [(None, "characters")]
-        return parted([*pieces, ""] if missing else pieces, [(int(found[1]), "characters"), *missing], stream)
-    return parted([kept[start:], ""] if missing else [kept[start:]], missing, stream)
-
-
-def _fills_the_limit(shown: str, hidden: int) -> bool:
-    """Return whether both ends of a text and so many characters between them may have as many bytes as are kept."""
-    if shown.isascii():
-        return len(shown) + hidden >= LARGEST_STDOUT - _FEW_WIDE_BYTES
-    return len(shown.encode(errors="surrogatepass")) + hidden * _UNIT_BYTES >= LARGEST_STDOUT - _TRIMMED_BYTES
-
-
-def units(text: str) -> int:
-    """Return the number of characters as JavaScript counts them."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 class Parser:
@@ -422,7 +354,7 @@ class Parser:
 
     def _attached(self, record: dict[str, Any], attached: dict[str, Any], line: int) -> Iterator[ToolCall]:
         """Yield a file that the harness shows by itself."""
-        read = _file_read(attached.get("content")) if attached.get("type") == "file" else None
+        read = file_read(attached.get("content")) if attached.get("type") == "file" else None
         unique = text_of(record.get("uuid"))
         if read is None or not unique:
             return
@@ -627,26 +559,26 @@ class Parser:
             self._started[name, agent] = known
         return known
 
-    def _result(self, asked: _Asked, told: Any, content: Any, shown: str, failed: bool, session: str) -> _Result:
+    def _result(self, asked: _Asked, told: Any, content: Any, shown: str, failed: bool, session: str) -> Result:
         arguments = dict_of(asked.arguments)
         if asked.tool in _SHELLS and isinstance(arguments.get("command"), str):
             found = self._ran(told, shown, failed, session)
             if found is not None:
                 return found._replace(command=plain(arguments["command"]))
         if asked.tool == "Read" and not failed:
-            read = _file_read(told) or (_numbered(arguments, shown) if told is None else None)
+            read = file_read(told) or (numbered_lines(arguments, shown) if told is None else None)
             if read is not None:
                 return read
         given = dict_of(told).get("content", told)  # a helper's own words, without the harness' around them
         whole = given if isinstance(given, list) and given and not failed else content
         partial = "cut by the tool's own limit" if dict_of(told).get("appliedLimit") else ""
         if not isinstance(told, list) and shown.startswith(_PERSISTED) and (saved := self._saved(shown, session)):
-            return _Result("tool", "", (ToolPart("part.0", saved),) if isinstance(saved, Beside) else parts_of(content))
+            return Result("tool", "", (ToolPart("part.0", saved),) if isinstance(saved, Beside) else parts_of(content))
         if not isinstance(told, list) and shown.startswith(_PERSISTED):
             partial = _GONE
-        return _Result("tool", "", parts_of(whole), None, partial)
+        return Result("tool", "", parts_of(whole), None, partial)
 
-    def _ran(self, told: Any, shown: str, failed: bool, session: str) -> _Result | None:
+    def _ran(self, told: Any, shown: str, failed: bool, session: str) -> Result | None:
         """Return the result of a command line; None if it never ran, and the harness' own message was shown."""
         if isinstance(told, dict) and isinstance(told.get("stdout"), str):
             return self._told(told, failed, session)
@@ -654,22 +586,22 @@ class Parser:
         if failed and not ended and not _TIMED_OUT.match(shown):
             if not _CODELESS.match(self._version) or _NEVER_RAN.match(shown):
                 return None
-            return _Result("cmd", "", text_part(shown), None, "", joined_notes("merged", TOOL_FAILED))
+            return Result("cmd", "", text_part(shown), None, "", joined_notes("merged", TOOL_FAILED))
         code = int(ended[1]) if ended else None if failed else 0
         if shown.startswith(_PERSISTED):
             if saved := self._saved(shown, session):
-                return _Result("cmd", "", (ToolPart("out", saved),), code, "", "merged")
-            return _Result("cmd", "", text_part(shown[ended.end() if ended else 0 :]), code, _GONE, "merged")
+                return Result("cmd", "", (ToolPart("out", saved),), code, "", "merged")
+            return Result("cmd", "", text_part(shown[ended.end() if ended else 0 :]), code, _GONE, "merged")
         output, gaps, _ = left_of(shown, ended.end() if ended else 0)
-        return _Result("cmd", "", text_part(output), code, HARNESS.cut if gaps else "", "merged", gaps)
+        return Result("cmd", "", text_part(output), code, HARNESS.cut if gaps else "", "merged", gaps)
 
-    def _told(self, told: dict[str, Any], failed: bool, session: str) -> _Result:
+    def _told(self, told: dict[str, Any], failed: bool, session: str) -> Result:
         out, err = told["stdout"], text_of(told.get("stderr"))
         left, gaps, _ = left_of(out)
         parts, partial = text_part(left) + text_part(err, "err"), ""
         known = not failed and not told.get("interrupted") and not told.get("returnCodeInterpretation")
         if told.get("backgroundTaskId"):
-            return _Result("cmd", "", parts)
+            return Result("cmd", "", parts)
         if path := text_of(told.get("persistedOutputPath")):
             saved = self._beside(path, session)
             size = size_beside(saved)
@@ -683,7 +615,7 @@ class Parser:
             partial = HARNESS.cut
         elif len(out.encode(errors="surrogatepass")) >= LARGEST_STDOUT - _SPLIT_BYTES:
             partial, gaps = HARNESS.cut, parted([out, ""], [(None, "characters")], "out").gaps
-        return _Result("cmd", "", parts, 0 if known else None, partial, "" if err else "merged", gaps)
+        return Result("cmd", "", parts, 0 if known else None, partial, "" if err else "merged", gaps)
 
     def _beside(self, path: str, session: str) -> Beside:
         return Beside(self._root, (session, _FOLDER, os.path.basename(path)))
@@ -769,39 +701,6 @@ def _count(value: Any) -> int | None:
 
 _GONE = "the file that the whole was kept in is gone"
 _FILE_GONE = "the file that it wrote to in the background is gone"
-
-
-def _file_read(told: Any) -> _Result | None:
-    """Return the lines that Read gave; None for an image, and anything else that is not text."""
-    file = dict_of(dict_of(told).get("file"))
-    if not isinstance(file.get("content"), str) or not isinstance(file.get("filePath"), str):
-        return None
-    first, count, total = (int(number(file.get(name))) for name in ("startLine", "numLines", "totalLines"))
-    last = first + count - 1
-    partial = f"lines {first}-{last} of {total:,} were read" if first > 1 or last < total else ""
-    text, gaps = text_read(file), lines_not_read(first, last, total)
-    if text and not total:
-        partial, gaps = "which lines were read is not told", ()
-    return _Result("file", plain(file["filePath"]), text_part(text), None, partial, gaps=gaps)
-
-
-def _numbered(arguments: dict[str, Any], shown: str) -> _Result | None:
-    """Return the lines that Read gave by what was shown, which is all that helpers' transcripts have; None for others.
-
-    How many lines follow is not told, unless neither the call nor Read's own limit has cut them.
-    """
-    path, limit = text_of(arguments.get("file_path")), arguments.get("limit")
-    lines = [_NUMBERED.match(line) for line in shown.partition(_REMINDER)[0].split("\n")]
-    numbers = [int(line[1]) for line in lines if line]
-    if not path or len(numbers) != len(lines) or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
-        return None
-    gaps = lines_not_read(numbers[0], numbers[-1], numbers[-1])
-    text = "\n".join(line[2] for line in lines if line)
-    if len(numbers) >= (limit if isinstance(limit, int) else _READ_LINES):
-        gaps += (Gap("out", len(numbers), None, "lines"),)
-        text += "\n"
-    partial = f"lines {numbers[0]}-{numbers[-1]} were read" if gaps else ""
-    return _Result("file", plain(path), text_part(text), None, partial, gaps=gaps)
 
 
 def _first_time(file: Candidate) -> float:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.base.records import Gap, Shown
-from sightline.harnesses import claude_code_transcript as claude_code
+from sightline.harnesses import claude_code_results as claude_code
 from sightline.harnesses import codex_transcript as codex
 from sightline.harnesses import gemini_transcript as gemini
 from sightline.harnesses import opencode_transcript as opencode
