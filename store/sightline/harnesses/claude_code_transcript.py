@@ -220,8 +220,9 @@ class Parser:
         return self._time
 
     def finish(self) -> Iterator[TranscriptItem]:
-        """Yield a compaction whose summary never came, and commands whose end was never written."""
+        """Yield a compaction whose summary never came, and commands and replies whose end was never written."""
         yield from self._compacted("")
+        yield from self._usage.finish()
         for task in list(self._going):
             yield from self._ended(task, None, partial="its end was never written down")
         lost, self._lost = self._lost, {}
@@ -245,8 +246,7 @@ class Parser:
         if kind == "assistant":
             self._ask(_helper(record), list_of(message.get("content")))
             yield from self._said(record, list_of(message.get("content")))
-            if usage := self._usage.usage_of(record, message, self._now):
-                yield ToldUsage(self._session(record), usage)
+            yield from self._usage.read(self._session(record), record, message, self._now)
         elif kind == "progress":
             yield from self._progressed(record, dict_of(record.get("data")), line)
         elif kind == "attachment":

@@ -10,17 +10,19 @@ is Claude Code itself. A compaction's own request, and checks of permissions, st
 The lines of a reply share ``message.id`` and ``requestId``. Gateways may send no ``requestId``, some give one
 ``message.id`` to all replies, and a helper that answers beside the turn (``/btw``) repeats a message under another
 ``requestId``. So a reply is known by its message and its three inputs: 22,018 replies of versions 2.0.64 to 2.1.181
-had one set of inputs for each message.
+had one set of inputs for each message. The first lines of a reply that comes through a gateway may state zeros
+(2.1.90 with GLM: 68 of 122 replies), so such a line waits for one that states more.
 """
 
-from sightline.base.request_usage import RequestUsage, without_zeros
-from sightline.harnesses.tool_call import dict_of, text_of
-from sightline.harnesses.transcript import count_of
-from sightline.light.typing_names import Any
+from sightline.base.request_usage import COUNTS, RequestUsage, without_zeros
+from sightline.harnesses.tool_call import CallSession, dict_of, text_of
+from sightline.harnesses.transcript import ToldUsage, count_of
+from sightline.light.typing_names import Any, Iterator
 
 _SYNTHETIC = "<synthetic>"
 _USUAL = ("", "standard", "global", "not_available")
 _REQUESTS = 1_000  # whose lines may still come
+_WAITING = 8  # replies that may be streamed beside each other: a session's, and its helpers'
 
 
 class UsageReader:
@@ -28,8 +30,31 @@ class UsageReader:
 
     def __init__(self) -> None:
         self._ids: dict[tuple[str, str], str] = {}  # by message and request
+        self._waiting: dict[str, ToldUsage] = {}  # by message: first lines that state nothing
 
-    def usage_of(self, record: dict[str, Any], message: dict[str, Any], time: float) -> RequestUsage | None:
+    def read(
+        self, session: CallSession, record: dict[str, Any], message: dict[str, Any], time: float
+    ) -> Iterator[ToldUsage]:
+        """Yield the usage that an ``assistant`` line states, or, if a later line may state it, nothing yet."""
+        usage, name = self._usage_of(record, message, time), text_of(message.get("id"))
+        if usage is None:
+            return
+        begun = self._waiting.pop(name, None)
+        if begun:
+            usage = usage._replace(time=min(usage.time, begun.what.time))
+        if name and not message.get("stop_reason") and not any(getattr(usage, count) for count in COUNTS):
+            self._waiting[name] = ToldUsage(session, usage)
+            if len(self._waiting) > _WAITING:
+                yield self._waiting.pop(next(iter(self._waiting)))
+            return
+        yield ToldUsage(session, usage)
+
+    def finish(self) -> Iterator[ToldUsage]:
+        """Yield replies whose lines state nothing."""
+        waiting, self._waiting = self._waiting, {}
+        yield from waiting.values()
+
+    def _usage_of(self, record: dict[str, Any], message: dict[str, Any], time: float) -> RequestUsage | None:
         """Return the usage that an ``assistant`` line states; None if it states none, or is no reply of a model."""
         stated, model = message.get("usage"), text_of(message.get("model"))
         if not isinstance(stated, dict) or model == _SYNTHETIC:
@@ -55,9 +80,9 @@ class UsageReader:
         name, request = text_of(message.get("id")), text_of(record.get("requestId"))
         if not name:
             return f"claude-code:{text_of(record.get('uuid')) or request}"
-        inputs = (stated.get(f"{kind}input_tokens") for kind in ("", "cache_read_", "cache_creation_"))
-        unique = ":".join(("claude-code", name, *(str(count_of(one)) for one in inputs)))
-        if not request:
+        inputs = [count_of(stated.get(f"{kind}input_tokens")) for kind in ("", "cache_read_", "cache_creation_")]
+        unique = ":".join(("claude-code", name, *map(str, inputs)))
+        if not request or not any(inputs):
             return unique
         unique = self._ids.setdefault((name, request), unique)
         if len(self._ids) > _REQUESTS:

@@ -154,6 +154,21 @@ def test_zeros_beside_content_are_not_stated(store: Store, imported: Import, tmp
     assert (only(store).unstated_input, only(store).unstated_output) == (1, 1)
 
 
+def test_lines_without_counts_belong_to_the_reply_whose_later_line_states_them(
+    store: Store, imported: Import, tmp_path: Path
+) -> None:
+    zeros, claude, lines = dict.fromkeys(("input_tokens", "cache_read_input_tokens"), 0), Replies(), []
+    for place in range(3):
+        name, usage = f"msg_{place}", {"input_tokens": 10 + place}
+        lines += [claude.reply(name, 0, stop=None, request="", usage=zeros | {"cache_creation_input_tokens": None})]
+        lines += [claude.reply("msg_9", 8, request="req_9")] * (place == 1)  # a helper's, beside it
+        lines += [claude.reply(name, 8, request="", usage=usage)]
+    silent = claude.reply("msg_4", 0, stop=None, request="", usage=zeros | {"cache_creation_input_tokens": 0})
+    imported(write_lines(tmp_path / "s.jsonl", *lines, silent, silent))
+    assert tokens(only(store))[:2] == (5, 36)
+    assert (only(store).unstated_input, only(store).unstated_output) == (1, 1)
+
+
 def test_what_changes_the_price_of_a_request_stands_beside_it(store: Store, imported: Import, tmp_path: Path) -> None:
     paid = {"speed": "fast", "service_tier": "standard", "inference_geo": "us"}
     imported(write_lines(tmp_path / "s.jsonl", Replies().reply("msg_1", 8, usage=paid)))
