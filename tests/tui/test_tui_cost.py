@@ -86,6 +86,7 @@ def test_without_requests_that_is_said_and_periods_leave_out_older_ones(store: S
             await press(pilot, "W", "c", "s")
             await until(pilot, lambda: "No requests" in rows(pilot, "cost")[0])
             assert "the last day" in bar(pilot, "cost-head")
+            assert "import" not in rows(pilot, "cost")[0]  # older ones are known
             await press(pilot, "escape")
             assert not isinstance(pilot.app.screen, CostScreen)
 

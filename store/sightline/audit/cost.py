@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from sightline.audit.lineage import Edge, tree_rows
 from sightline.audit.prices import PriceList
 from sightline.audit.project_scope import started_in
+from sightline.base.price_row import KindSum
 from sightline.base.project import Project, known_project, main_worktree, named
 from sightline.base.records import Session
-from sightline.base.request_usage import RequestSum
+from sightline.base.request_usage import SUM, RequestSum
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any
 from sightline.log.log_index import fill_index
@@ -42,7 +43,8 @@ class Cost(NamedTuple):
         computed: requests with a count that was computed from others.
         own_dollars: what the harnesses say that the requests cost.
         own_priced: requests for which they say so.
-        no_price: names of the models without a known price.
+        sums: of the unpriced, those that are sums of requests, whose price depends on each.
+        no_price: names of the models without a known price, those of sums left out.
     """
 
     requests: int = 0
@@ -60,6 +62,7 @@ class Cost(NamedTuple):
     computed: int = 0
     own_dollars: float = 0.0
     own_priced: int = 0
+    sums: int = 0
     no_price: tuple[str, ...] = ()
 
     def __add__(self, other: "Cost") -> "Cost":  # type: ignore[override]
@@ -151,7 +154,7 @@ def costs_by_session(store: Reading) -> dict[str, Cost]:
 
 def cost_of(one: RequestSum, prices: PriceList) -> Cost:
     """Return the cost of requests that have one price."""
-    dollars = prices.dollars(one)
+    dollars, is_sum = prices.dollars(one), one.tier == SUM
     return Cost(
         *one[5:12],
         dollars=dollars or 0.0,
@@ -162,7 +165,8 @@ def cost_of(one: RequestSum, prices: PriceList) -> Cost:
         computed=one.computed,
         own_dollars=one.own_price,
         own_priced=one.own_priced,
-        no_price=(one.model or "unknown",) if dollars is None else (),
+        sums=one.requests if is_sum else 0,
+        no_price=(one.model or "unknown",) if dollars is None and not is_sum else (),
     )
 
 
@@ -226,6 +230,13 @@ def dollars(cost: Cost, least: str = "at least ") -> str:
     if cost.unpriced == cost.requests:
         return "price not known"
     return f"{least if cost.dollars_at_least else ''}${cost.dollars:,.2f}"
+
+
+def kind_dollars(one: KindSum, least: str = "at least ") -> str:
+    """Write what outputs cost at list price, with words or a sign where that is a lower bound."""
+    if one.unpriced and one.unpriced == one.outputs:
+        return "price not known"
+    return f"{least if one.unpriced or one.at_least else ''}${one.dollars:,.2f}"
 
 
 def _group_of(by: str, name: str, session: Session | None) -> str:

@@ -103,21 +103,27 @@ def belongings_of(store: Reading, session: str) -> Belongings:
 def find_session(store: Reading, text: str) -> SessionFacts:
     """Return the session that a name, a title, or the unique beginning of one means.
 
+    Those that made no call, such as a helper of which only the requests are known, are looked for after the others.
+
     Raises:
         UnknownSession: there is none, or several begin so.
     """
-    sessions = list_sessions(store)
-    exact = [one for one in sessions if text in (one.session.name, one.session.title) and text]
-    if exact:
-        return exact[0]
-    close = [
-        one for one in sessions if text and (one.session.name.startswith(text) or one.session.title.startswith(text))
-    ]
+    if not (close := _meant(list_sessions(store), text)):
+        close = _meant(list_sessions(store, (one.name for one in store.index.sessions())), text)
     if len(close) == 1:
         return close[0]
     if close:
         raise UnknownSession(f"several sessions begin with {text!r}: {_names(close)}", "write more of the name")
     raise UnknownSession(f"there is no session {text!r}", "`sightline sessions` lists them")
+
+
+def _meant(sessions: Sequence[SessionFacts], text: str) -> Sequence[SessionFacts]:
+    """Return the first session with this name or title; if there is none, all whose name or title begins so."""
+    if not text:
+        return ()
+    called = [((one.session.name, one.session.title), one) for one in sessions]
+    exact = [one for names, one in called if text in names]
+    return exact[:1] or [one for names, one in called if any(name.startswith(text) for name in names)]
 
 
 def _names(sessions: Sequence[SessionFacts]) -> str:

@@ -101,6 +101,56 @@ def test_a_lost_index_is_filled_from_the_logs(cli: Cli, tmp_path: Path) -> None:
     assert cli("cost", "--json").data == before
 
 
+def test_a_period_without_requests_is_not_said_to_lack_an_import(cli: Cli, tmp_path: Path) -> None:
+    _imported(cli, tmp_path / "sessions")
+    out = cli("cost", "--since", "1h").out
+    assert "no requests to models are known of this scope" in out
+    assert "import" not in out
+
+
+def test_a_limit_leaves_the_newest_days_or_the_dearest_of_what_is_listed(cli: Cli, tmp_path: Path) -> None:
+    _imported(cli, tmp_path / "sessions")
+    whole = json.loads(cli("cost", "--by", "model", "--json").out)
+    cut = json.loads(cli("cost", "--by", "model", "--limit", "1", "--json").out)
+    assert cut == {**whole, "rows": whole["rows"][:1]}
+    session = Requests().reply("x" * 4000, written=10_000, command="cat notes.md")
+    session.reply("y" * 400, read=10_000, written=1100, command="git log").reply(read=11_100, written=200)
+    write_lines(tmp_path / "s" / "5e551011.jsonl", *session.lines)
+    assert cli("import", str(tmp_path / "s")).code == 0
+    assert [row["command"] for row in cli("cost", "--by", "command", "--limit", "1", "--json").data["rows"]] == ["cat"]
+    assert [row["day"] for row in cli("cost", "--limit", "1", "--json").data["rows"]] == [
+        max(row["day"] for row in cli("cost", "--json").data["rows"])
+    ]
+    assert cli("cost", "--limit", "0").code == 2
+
+
+def test_a_sum_of_requests_lacks_a_price_though_its_model_has_one(cli: Cli, tmp_path: Path) -> None:
+    usage = {"inputTokens": 1000, "outputTokens": 20, "cacheReadTokens": 0, "cacheWriteTokens": 0}
+    about = {"sessionId": "c0", "context": {"cwd": "/home/user/project"}, "copilotVersion": "1.0.65"}
+    start = {"type": "session.start", "data": about, "timestamp": "2026-01-01T10:00:00.000Z", "id": "e1"}
+    metrics = {"claude-opus-4-5": {"requests": {"count": 2}, "usage": usage}}
+    ended = {"type": "session.shutdown", "data": {"modelMetrics": metrics}, "timestamp": "2026-01-01T10:01:00.000Z"}
+    write_lines(tmp_path / "c0" / "events.jsonl", start, {**ended, "id": "e2"})
+    assert cli("import", str(tmp_path / "c0")).code == 0
+    out = cli("cost").out
+    assert "stated as sums of requests, which have no list price: 1" in out
+    assert "of claude-opus-4-5" not in out
+    assert cli("cost", "--json").data["total"]["no_price"] == []
+
+
+def test_a_session_of_which_only_requests_are_known_is_found_by_its_name(cli: Cli, tmp_path: Path) -> None:
+    agent, helper = Claude("aaaa"), Claude("aaaa", agentId="a1", isSidechain=True)
+    million = {"input_tokens": 1_000_000}
+    write_lines(tmp_path / "s" / "aaaa.jsonl", *agent.ran(7, "ok\n"), _reply(agent, 1, "claude-opus-4-5", **million))
+    quiet = write_lines(tmp_path / "s/aaaa/subagents/agent-a1.jsonl", _reply(helper, 2, "claude-opus-4-5", **million))
+    assert quiet.exists()
+    assert cli("import", str(tmp_path / "s")).code == 0
+    assert "$5.00" in cli("cost", "--session", "claude-code-aaaa-a1").out.splitlines()[0]
+    assert cli("cost", "--session", "claude-code-aaaa").code == 0
+    assert "claude-code-aaaa-a1" in cli("sessions", "claude-code-aaaa-a1").out
+    assert cli("cost", "--session", "claude-code-aaaa-a2").code == 2
+
+
 def test_own_prices_replace_list_prices(cli: Cli, tmp_path: Path) -> None:
     _imported(cli, tmp_path / "sessions")
     settings = Path(cli.home) / "config.toml"

@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
 
-from sightline.audit.cost import BAR_CELLS, CostReport, bar, dollars, tokens
+from sightline.audit.cost import BAR_CELLS, CostReport, bar, dollars, kind_dollars, tokens
 from sightline.audit.output_costs import OutputCosts
 from sightline.audit.output_prices import ESTIMATED
 from sightline.base.price_row import PriceRow
@@ -53,11 +53,10 @@ def kind_rows(found: OutputCosts) -> Iterator[CostRow]:
     """Yield the sums of outputs by the kind of command that made them, the dearest first."""
     most = max((one.dollars for one in found.kinds), default=0.0)
     for one in found.kinds:
-        money = f"${one.dollars:,.2f}" if one.unpriced < one.outputs else "price not known"
         yield CostRow(
             [
                 StripPart(f" {pad(title(one.kind), _NAME_CELLS)} ", "strong"),
-                StripPart(f"{money:>{_MONEY_CELLS}}  "),
+                StripPart(f"{kind_dollars(one, '≥ '):>{_MONEY_CELLS}}  "),
                 StripPart(pad(bar(one.dollars, most), BAR_CELLS), "accent"),
                 StripPart(f"  {counted(one.outputs, 'output')}, {tokens(one.tokens)} tokens", "dim"),
                 StripPart(f", {tokens(one.carried)} carried", "dim"),

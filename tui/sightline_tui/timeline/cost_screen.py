@@ -7,7 +7,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from sightline.audit.cost import cost_report, dollars
+from sightline.audit.cost import cost_report, dollars, kind_dollars
 from sightline.audit.output_costs import output_costs
 from sightline.base.project import Project
 from sightline.store import Reading, Store
@@ -92,7 +92,7 @@ class CostScreen(ScopedScreen[str]):
             if by in _OF_OUTPUTS and isinstance(store, Store):
                 found = output_costs(store, session=session, since=since, project=project, most=_MOST_OUTPUTS)
                 rows = list((output_rows if by == "output" else kind_rows)(found))
-                return f"${found.total.dollars:,.2f} at list price of {found.prices.date}", rows
+                return f"{kind_dollars(found.total)} at list price of {found.prices.date}", rows
             names = [session] if session else None
             report = cost_report(store, by, since=since, project=project, sessions=names)
             return f"{dollars(report.total)} at list price of {report.prices.date}", list(request_rows(report))
@@ -102,7 +102,8 @@ class CostScreen(ScopedScreen[str]):
     def _take(self, told: _Told) -> None:
         words, rows = told
         self._told = words if rows else ""
-        self.query_one(CostRows).show(rows or [CostRow([StripPart(f" {_NOTHING}", "dim")])])
+        nothing = _NOT_IN_SCOPE if self._span or self._session or self._project else _NOTHING
+        self.query_one(CostRows).show(rows or [CostRow([StripPart(f" {nothing}", "dim")])])
         self.tell()
 
     def tell(self) -> None:
@@ -138,3 +139,4 @@ class CostScreen(ScopedScreen[str]):
 
 
 _NOTHING = "No requests to models are known yet. `sightline import` reads them from past sessions of agents"
+_NOT_IN_SCOPE = "No requests to models are known of this scope. Press s for another period"

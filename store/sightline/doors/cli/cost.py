@@ -17,6 +17,7 @@ from sightline.audit.cost import (
     cost_data,
     cost_report,
     dollars,
+    kind_dollars,
     tokens,
 )
 from sightline.audit.lost_caches import REASONS, LostCache, lost_caches
@@ -51,6 +52,7 @@ _NAME_CHARACTERS = 48
 _NAMED_MODELS = 4
 _NOT_SHIPPED = "no host has shipped requests to models\n  they do with `[fleet] messages = true`\n"
 _NOTHING = "no requests to models are known yet\n  `sightline import` reads them from past sessions of agents\n"
+_NOT_IN_SCOPE = "no requests to models are known of this scope\n  `sightline cost` shows all that are known\n"
 _UNRECORDED = "Requests that a harness does not record are not in these sums."
 
 
@@ -76,7 +78,12 @@ def parser(name: str) -> CommandParser:
     made.add_argument("--since", default="", metavar="TIME", help=f"look only at requests after this: {TAKES}")
     made.add_argument("--session", default="", metavar="SESSION", help="look only at this session (a prefix will do)")
     made.add_argument(
-        "--limit", type=int, default=MOST_OUTPUTS, metavar="N", help=f"list at most N (default {MOST_OUTPUTS})"
+        "--limit",
+        type=int,
+        default=None,
+        metavar="N",
+        help=f"list at most N: the newest days, or the dearest (default {MOST_OUTPUTS} commands, outputs or lost "
+        "caches, and all others)",
     )
     made.add_argument("--csv", action="store_true", help="print comma-separated values")
     add_project(made)
@@ -88,7 +95,7 @@ def main(given: Namespace) -> int:
     """Run the command, and return its exit code."""
     if given.csv and given.json:
         raise UsageError("--csv and --json cannot be combined", "give one of them")
-    if given.limit < 1:
+    if given.limit is not None and given.limit < 1:
         raise UsageError(f"--limit cannot be {given.limit}", "give a number from 1 up")
     with Door(given) as door:
         data, text = _asked_for(door, given)
@@ -114,24 +121,35 @@ def _asked_for(door: Door, given: Namespace) -> tuple[dict[str, Any], str]:
     take_in_usage(store)
     project = project_option(store, given.project)
     session = find_session(store, given.session).session.name if given.session else None
+    most = given.limit or MOST_OUTPUTS
     if given.by in _OF_OUTPUTS:
-        found = output_costs(store, session=session, since=since, project=project, most=given.limit)
+        found = output_costs(store, session=session, since=since, project=project, most=most)
+        found = found._replace(kinds=found.kinds[:most])
         data, text = outputs_data(found, given.by), _outputs_text(found, given.by)
     elif given.by == _OF_CACHES:
         prices, names = price_list(store), [session] if session else None
         names = sorted(started_in(store, project)) if project and not session else names
         lost = lost_caches(store, prices, names, since=since)
-        data, text = caches_data(lost, prices, given.limit), _caches_text(lost, prices, given.limit)
+        data, text = caches_data(lost, prices, most), _caches_text(lost, prices, most)
     else:
         return _of_requests(store, given, since, project)
     is_known = data["rows"] or (given.by == _OF_CACHES and store.index.requests.sessions())
-    return data, text if is_known else _NOTHING
+    return data, text if is_known else _nothing(store)
 
 
 def _of_requests(store: Reading, given: Namespace, since: float, project: Project | None) -> tuple[dict[str, Any], str]:
     session = find_session(store, given.session).session.name if given.session else ""
     report = cost_report(store, given.by, since=since, project=project, sessions=[session] if session else None)
-    return as_data(report), _as_text(report) if report.rows else _NOTHING if isinstance(store, Store) else _NOT_SHIPPED
+    if given.limit:
+        report = report._replace(rows=report.rows[-given.limit :] if given.by == "day" else report.rows[: given.limit])
+    return as_data(report), _as_text(report) if report.rows else _nothing(store)
+
+
+def _nothing(store: Reading) -> str:
+    """Say why there is nothing to show."""
+    if store.requests.models():
+        return _NOT_IN_SCOPE
+    return _NOTHING if isinstance(store, Store) else _NOT_SHIPPED
 
 
 def as_data(report: CostReport) -> dict[str, Any]:
@@ -222,9 +240,8 @@ def _table(rows: Sequence[Sequence[str]], costs: Sequence[float], last: Sequence
 
 def _outputs_text(found: OutputCosts, by: str) -> str:
     total = found.total
-    least = "at least " if total.unpriced or total.at_least else ""
     lines = [
-        f"{least}${total.dollars:,.2f} at list price of {found.prices.date} for {total.outputs:,} outputs: "
+        f"{kind_dollars(total)} at list price of {found.prices.date} for {total.outputs:,} outputs: "
         f"{tokens(total.tokens)} tokens, {tokens(total.carried)} with each request that carried them",
         f"  of {total.estimated:,} outputs the tokens are estimated (~) from their bytes" * bool(total.estimated),
         f"  {tokens(total.again)} tokens were shown although the context still held them" * bool(total.again),
@@ -264,8 +281,13 @@ def _cache_cells(one: LostCache) -> Sequence[str]:
 
 
 def _kind_cells(one: KindSum) -> Sequence[str]:
-    money = f"${one.dollars:,.2f}" if one.unpriced < one.outputs else _NO_PRICE
-    return _short(one.kind), f"{one.outputs:,}", tokens(one.tokens), tokens(one.carried), money
+    return (
+        _short(one.kind),
+        f"{one.outputs:,}",
+        tokens(one.tokens),
+        tokens(one.carried),
+        kind_dollars(one, "≥ "),
+    )
 
 
 def _output_cells(row: PriceRow) -> Sequence[str]:
@@ -280,20 +302,20 @@ def ref_of(row: PriceRow) -> str:
 
 
 def _cells(cost: Cost) -> tuple[str, ...]:
-    inputs = (tokens(cost.fresh), tokens(cost.cache_read), _written(cost))
+    inputs = (cost.fresh, cost.cache_read, cost.cache_write + cost.cache_write_1h)
     return (
         f"{cost.requests:,}",
-        *(_cell(text, cost.unstated_input, cost.requests) for text in inputs),
-        _cell(tokens(cost.output), cost.unstated_output, cost.requests, is_least=bool(cost.at_least)),
+        *(_cell(count, cost.unstated_input, cost.requests) for count in inputs),
+        _cell(cost.output, cost.unstated_output, cost.requests, is_least=bool(cost.at_least)),
         dollars(cost, "≥ "),
     )
 
 
-def _cell(text: str, unstated: int, requests: int, *, is_least: bool = False) -> str:
+def _cell(count: int, unstated: int, requests: int, *, is_least: bool = False) -> str:
     """Return a number of tokens, with a sign where it is a lower bound; a dash where no request states it."""
-    if unstated == requests:
+    if unstated == requests and not count:
         return "–"
-    return f"≥ {text}" if unstated or is_least else text
+    return f"≥ {tokens(count)}" if unstated or is_least else tokens(count)
 
 
 def _remarks(cost: Cost) -> list[str]:
@@ -306,9 +328,11 @@ def _remarks(cost: Cost) -> list[str]:
     ):
         if count:
             remarks.append(f"{what}: {_requests(count)}")
-    if cost.unpriced:
+    if cost.unpriced > cost.sums:
         models = ", ".join(cost.no_price[:_NAMED_MODELS]) + (", …" if len(cost.no_price) > _NAMED_MODELS else "")
-        remarks.append(printable(f"price not known: {_requests(cost.unpriced)} of {models}"))
+        remarks.append(printable(f"price not known: {_requests(cost.unpriced - cost.sums)} of {models}"))
+    if cost.sums:
+        remarks.append(f"stated as sums of requests, which have no list price: {cost.sums:,}")
     if cost.own_priced:
         remarks.append(f"by the harness' own account: ${cost.own_dollars:,.2f} for {_requests(cost.own_priced)}")
     return remarks
