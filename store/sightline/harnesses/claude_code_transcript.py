@@ -65,7 +65,6 @@ from sightline.harnesses.transcript import (
     Lineage,
     ToldEvent,
     ToldOrigin,
-    ToldUsage,
     TranscriptItem,
     TranscriptReading,
     parted,
