@@ -55,6 +55,10 @@ class Dialect:
 
     prefix = ""
 
+    def usage(self, number: int) -> Json:
+        """The tokens that it says its answer took, given the number of the request."""
+        raise NotImplementedError
+
     def seen(self, body: Json) -> list[Seen]:
         """The results in a request."""
         raise NotImplementedError
@@ -90,6 +94,9 @@ class Messages(Dialect):
 
     prefix = "mcp__sightline__"
 
+    def usage(self, number: int) -> Json:
+        return {"input_tokens": 1, "output_tokens": 1}
+
     def seen(self, body: Json) -> list[Seen]:
         blocks = [
             block
@@ -105,7 +112,7 @@ class Messages(Dialect):
 
     def say(self, number: int, body: Json, uses: tuple[Use, ...], *, streamed: bool) -> Iterator[bytes]:
         begun = {"id": f"msg_{number}", "type": "message", "role": "assistant", "model": body.get("model")}
-        usage = {"input_tokens": 1, "output_tokens": 1}
+        usage = self.usage(number)
         stop = {"stop_reason": "tool_use" if uses else "end_turn", "stop_sequence": None}
         blocks = [self._block(number, place, use) for place, use in enumerate(uses)] or [
             ({"type": "text", "text": ""}, {"type": "text_delta", "text": "All done."}, {"text": "All done."})
@@ -114,7 +121,8 @@ class Messages(Dialect):
             content = [{**block, **whole} for block, _, whole in blocks]
             yield json.dumps({**begun, "content": content, **stop, "usage": usage}).encode()
             return
-        opened = {**begun, "content": list[Json](), "stop_reason": None, "stop_sequence": None, "usage": usage}
+        opened = {**begun, "content": list[Json](), "stop_reason": None, "stop_sequence": None}
+        opened["usage"] = {**usage, "output_tokens": 1}
         events: list[Json] = [{"type": "message_start", "message": opened}]
         for place, (block, delta, _) in enumerate(blocks):
             events += (
@@ -122,7 +130,7 @@ class Messages(Dialect):
                 {"type": "content_block_delta", "index": place, "delta": delta},
                 {"type": "content_block_stop", "index": place},
             )
-        events += ({"type": "message_delta", "delta": stop, "usage": {"output_tokens": 1}}, {"type": "message_stop"})
+        events += ({"type": "message_delta", "delta": stop, "usage": usage}, {"type": "message_stop"})
         for event in events:
             yield _event(event, event["type"])
 
@@ -137,6 +145,9 @@ class Responses(Dialect):
     """``POST /v1/responses``, as Codex speaks it: a block of its own, with the time taken, stands before a result's."""
 
     namespace = "mcp__sightline"
+
+    def usage(self, number: int) -> Json:
+        return {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
 
     def _tools(self, body: Json) -> Iterator[Json]:
         for tool in body.get("tools") or []:
@@ -155,7 +166,7 @@ class Responses(Dialect):
         done: Json = {"type": "message", "id": f"msg_{number}", "role": "assistant", "content": [text]}
         items = [self._item(f"{number}_{place}", use) for place, use in enumerate(uses)] or [done]
         items = [{**item, "status": "completed"} for item in items]
-        usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
+        usage = self.usage(number)
         response = {"id": f"resp_{number}", "object": "response", "created_at": 1, "model": body.get("model")}
         events: list[tuple[str, Json]] = [
             ("response.created", {"response": {**response, "status": "in_progress", "output": []}})
