@@ -133,13 +133,18 @@ _COMMAND = late_pattern(
     r"<command-name>\s*([^\s<]+)\s*</command-name>(?:(?:(?!<command-args>).)*<command-args>(.*?)</command-args>)?",
     re.DOTALL,
 )
+_HOUSEKEEPING = frozenset(("/clear", "/compact", "/config", "/exit", "/login", "/mcp", "/model", "/new", "/resume"))
+"""Commands of harnesses that say nothing about the work."""
+
 _AROUND = late_pattern(r"\s*<([a-zA-Z][\w-]*)(?![\w-])[^<>]*>.*?</\1>\s*", re.DOTALL)
 _INSTRUCTIONS = ("# AGENTS.md instructions", "Caveat: ")
 
 
 def subject_of(prompt: str) -> str:
-    """Return the subject of a prompt in a line; empty if it has no words of a person's."""
+    """Return the subject of a prompt in a line; empty if it has no words of a person's, or none about the work."""
     if command := _COMMAND.search(prompt[:MESSAGE_CHARACTERS]):
+        if command[1] in _HOUSEKEEPING:
+            return ""
         return _line(f"{command[1]} {command[2] or ''}")
     return next((_line(line) for line in prompted_words(prompt).splitlines() if any(map(str.isalnum, line))), "")
 
