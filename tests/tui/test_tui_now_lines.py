@@ -6,7 +6,7 @@ import pytest
 
 from sightline.audit.at_work import AtWork, at_work
 from sightline.audit.brief import as_text, make_brief
-from sightline.base.records import Buffer
+from sightline.base.records import Buffer, Session
 from sightline.disk.recording import Recording
 from sightline.log.session_events import AgentMessage, append_events
 from sightline.store import Store
@@ -94,6 +94,33 @@ def test_agents_at_work_are_those_whose_command_has_not_ended(store: Store) -> N
     recording.seal(exit_code=0)
     other.seal(exit_code=0)
     assert at_work(store, store.index.running()) == []
+
+
+def test_a_shell_is_called_by_the_name_that_its_session_was_given(store: Store) -> None:
+    recordings = [running(store, f"cmd_00000{at}", "make", 30 + at, by) for at, by in enumerate(("red", "shell-71"))]
+    known = [Session(name, "shell", "", "", "/", NOW) for name in ("red", "shell-71")]
+    with patch.object(type(store.index), "sessions", lambda _: known):
+        assert [one.agent or one.session for one in at_work(store, store.index.running())] == ["red", "shell"]
+    for recording in recordings:
+        recording.seal(exit_code=0)
+
+
+@pytest.mark.parametrize(("rows", "agents", "shown"), [(45, 3, [*"012"]), (24, 6, ["0", "1", "2", "3", "2 more: W"])])
+def test_agents_are_named_as_far_as_the_list_has_room_for_them(
+    store: Store, soon: None, rows: int, agents: int, shown: list[str]
+) -> None:
+    async def body() -> None:
+        recordings = [running(store, f"cmd_00000{at}", f"make {at}", 65 + at, f"red-{at}") for at in range(agents)]
+        async with opened(store, (160, rows)) as pilot:
+            lines = pilot.app.query_one("#now")
+            await until(pilot, lambda: lines.display)
+            said = [line for line in text(lines) if "●" in line or "more" in line]
+            assert len(said) == len(shown)
+            assert all(one in line for one, line in zip(shown, said, strict=True))
+        for recording in recordings:
+            recording.seal(exit_code=0)
+
+    run(body)
 
 
 def test_the_list_says_what_an_agent_does_and_nothing_that_is_read_moves(store: Store, soon: None) -> None:

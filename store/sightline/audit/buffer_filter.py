@@ -102,7 +102,7 @@ def completions(word: str, sessions: Sequence[Session] = ()) -> list[str]:
     """Return the possible completions of a word, the likeliest first."""
     name, colon, value = word.partition(":")
     if not colon:
-        return [f"{known}:" for known in WORDS if word and known.startswith(word)]
+        return [known for known in (*(f"{name}:" for name in WORDS), *DAYS) if word and known.startswith(word)]
     values: dict[str, Iterable[str]] = {
         "harness": dict.fromkeys(session.harness for session in sessions if session.harness),
         "session": (session.name for session in sessions),

@@ -72,6 +72,11 @@ def is_onlooker(session: Session) -> bool:
     return session.harness == SHELL and session.client in (INSPECTOR, TERMINAL)
 
 
+def is_named_shell(session: Session) -> bool:
+    """Return whether a session of a mere shell has a name that was given to it."""
+    return session.harness == SHELL and not session.name.startswith((f"{SHELL}-", TERMINAL))
+
+
 def at_terminal(session: Session) -> Session:
     """Return the session of the person at a terminal, distinct from other programs in the same shell."""
     if session.harness != SHELL or not session.name.startswith(f"{SHELL}-"):

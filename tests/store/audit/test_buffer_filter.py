@@ -137,6 +137,7 @@ def test_times_are_read_as_people_say_them(store: Store) -> None:
 
 def test_what_a_word_may_become() -> None:
     assert completions("ex") == ["exit:"]
+    assert completions("yes") == ["yesterday"]
     assert completions("is:r") == ["is:running"]
     assert completions("harness:", [Session("a", "codex", "", "", "/", 1.0)]) == ["harness:codex"]
     assert completions("pytest") == completions("") == []

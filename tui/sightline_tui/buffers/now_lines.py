@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from textual.widget import Widget
+
 from sightline.base.project import Project
 from sightline.base.records import Buffer
 from sightline.light.late_imports import late_modules
@@ -181,8 +183,12 @@ class NowLines(Bar):
         self._tell()
 
     def _tell(self) -> None:
-        pane, now = self.container_size, self._clock()
+        if not isinstance(self.parent, Widget):
+            return
+        pane, now = self.parent.size, self._clock()
         most = max(pane.height // _A_LINE_EACH, 1)
+        if len(self._agents) == most + 1:
+            most += 1  # naming the last one takes no more room than counting it
         lines = [line for one in self._agents[:most] for line in lines_of(one, pane.width, now)]
         if (more := len(self._agents) - most) > 0:
             lines.append(([StripPart(f"   {more:,} more: ", "dim"), StripPart("W", "key")], ()))

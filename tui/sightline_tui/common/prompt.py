@@ -36,7 +36,11 @@ class Asks(NamedTuple):
 
 PROMPTS = {
     "filter": Asks(
-        "filter: text, exit:!0 seen:<50 is:running ! …; / searches outputs", "#left", "#buffers", "#buffers", keeps=True
+        "filter: text, is:failed yesterday seen:<50 ! …; / searches outputs",
+        "#left",
+        "#buffers",
+        "#buffers",
+        keeps=True,
     ),
     "save": Asks("folder to save copies in", "#left", "#buffers", "#buffers", keeps=True),
     "search": Asks("search: text or regex, small letters match either case", "#right", "", "#viewer"),

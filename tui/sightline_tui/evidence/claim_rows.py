@@ -10,7 +10,7 @@ from textual.binding import Binding
 from textual.message import Message
 from textual.strip import Strip
 
-from sightline.audit.evidence.evidence_records import DOUBTED, SUPPORTED, VERDICTS, Ground, SessionEvidence
+from sightline.audit.evidence.evidence_records import DOUBTED, NOT_KNOWN, SUPPORTED, VERDICTS, Ground, SessionEvidence
 from sightline.audit.finding_kinds import CLAIMS
 from sightline.light.named_tuple import NamedTuple
 from sightline_tui.common.keys import named
@@ -33,14 +33,14 @@ class ClaimRow(NamedTuple):
 
 
 def claim_rows(sessions: Iterable[SessionEvidence], titles: Mapping[str, str]) -> list[ClaimRow]:
-    """Return the rows of some sessions: of each its claims, the worst first, then its other alarms.
+    """Return the rows of some sessions, those with doubted claims first: the claims, worst first, then other alarms.
 
     Args:
         sessions: what is known of their claims.
         titles: what to call sessions, by their names.
     """
     rows: list[ClaimRow] = []
-    for one in sessions:
+    for one in sorted(sessions, key=lambda one: not one.lacking):
         called = StripPart(f" {title(titles.get(one.session, one.session))}", "accent")
         rows += [*([ClaimRow([])] if rows else []), ClaimRow([called, *_about(one)])]
         for claim in sorted(one.claims, key=lambda claim: VERDICTS.index(claim.verdict)):
@@ -64,11 +64,15 @@ def _about(one: SessionEvidence) -> list[StripPart]:
 
 
 def told_of(sessions: Sequence[SessionEvidence]) -> list[StripPart]:
-    """Say first how many claims are not supported."""
+    """Say first how many claims are not supported, then how many others are, and how many are not known."""
     lacking = sum(one.lacking for one in sessions)
-    claims = sum(len(one.claims) for one in sessions)
+    verdicts = [claim.verdict for one in sessions for claim in one.claims]
+    claims, supported, unknown = len(verdicts), verdicts.count(SUPPORTED), verdicts.count(NOT_KNOWN)
+    others = f"  ·  {supported:,} supported" + (f"  ·  {unknown:,} not known" if unknown else "")
     if lacking:
-        return [StripPart(f"! {counted(lacking, 'claim')} not supported", "error")]
+        return [StripPart(f"! {counted(lacking, 'claim')} not supported", "error"), StripPart(others, "dim")]
+    if unknown:
+        return [StripPart(f"{counted(claims, 'claim')}{others}", "dim")]
     return [StripPart(f"✓ {counted(claims, 'claim')}, all supported" if claims else "no claim was read", "dim")]
 
 

@@ -68,6 +68,7 @@ class ReplayScreen(StoreScreen[None]):
             # These keys have priority, because the panes would scroll by them.
             Binding("left,h", "step(-1)", "Step back", key_display="←", priority=True),
             Binding("right,l", "step(1)", "Step on", key_display="→", priority=True),
+            Binding("f", "files", "Files then"),
             Binding("home,g", "go_to(0)", "Start", key_display="g", priority=True),
             Binding(
                 "end,G", f"go_to({_LAST})", "End, and on as it goes on", key_display="G", show=False, priority=True
@@ -75,7 +76,6 @@ class ReplayScreen(StoreScreen[None]):
             Binding("o", "other_output", "Other output of the call", show=False),
             Binding("exclamation_mark", "missed", "Missed", key_display="!"),
             Binding("I", "why", "Why"),
-            Binding("f", "files", "Files then"),
             Binding("d", "changed", "The diff of the call, or its output", show=False),
             Binding("tab,shift+tab", "app.focus_next", "Other pane", key_display="Tab"),
             Binding("escape,q,r", "dismiss", "Back", key_display="Esc"),
