@@ -135,6 +135,7 @@ def test_a_sum_of_requests_lacks_a_price_though_its_model_has_one(cli: Cli, tmp_
     out = cli("cost").out
     assert "stated as sums of requests, which have no list price: 1" in out
     assert "of claude-opus-4-5" not in out
+    assert out.startswith("price not known in the list of 20")
     assert cli("cost", "--json").data["total"]["no_price"] == []
 
 
@@ -177,6 +178,8 @@ def test_sessions_stand_below_those_from_which_they_came_with_their_own_cost(cli
     assert second["origin"]["parent"] == first["name"] == "claude-code-aaaa"
     assert first["cost_with_descendants"]["dollars"] == 2 * first["cost"]["dollars"]
     assert cli("sessions", "claude-code-aaaa", "--json").data["origin"] is None
+    assert cli("sessions", "rename", "claude-code-aaaa", "look into this").code == 0
+    assert 'spawned by "look into this" (stated)' in cli("sessions", "--tree").out
 
 
 def test_the_dearest_outputs_stand_first_with_the_requests_that_carried_them(cli: Cli, tmp_path: Path) -> None:

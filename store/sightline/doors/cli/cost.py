@@ -215,7 +215,7 @@ def _as_csv(data: Mapping[str, Any]) -> str:
 def _as_text(report: CostReport) -> str:
     total = report.total
     lines = [
-        f"{dollars(total)} at list price of {report.prices.date}, {_requests(total.requests)}",
+        f"{_listed(dollars(total), report.prices)}, {_requests(total.requests)}",
         f"  tokens: {tokens(total.fresh)} fresh, {tokens(total.cache_read)} read from the cache, {_written(total)}"
         f" written to it{_for_an_hour(total)}, {tokens(total.output)} output{_reasoning(total)}",
         *(f"  {line}" for line in _remarks(total)),
@@ -241,7 +241,7 @@ def _table(rows: Sequence[Sequence[str]], costs: Sequence[float], last: Sequence
 def _outputs_text(found: OutputCosts, by: str) -> str:
     total = found.total
     lines = [
-        f"{kind_dollars(total)} at list price of {found.prices.date} for {total.outputs:,} outputs: "
+        f"{_listed(kind_dollars(total), found.prices)} for {total.outputs:,} outputs: "
         f"{tokens(total.tokens)} tokens, {tokens(total.carried)} with each request that carried them",
         f"  of {total.estimated:,} outputs the tokens are estimated (~) from their bytes" * bool(total.estimated),
         f"  {tokens(total.again)} tokens were shown although the context still held them" * bool(total.again),
@@ -264,7 +264,7 @@ def _caches_text(lost: Sequence[LostCache], prices: PriceList, most: int) -> str
     least = "at least " * any(one.dollars is None for one in lost)
     money = _NO_PRICE if more is None else f"{least}${more:,.2f} more"
     lines = [
-        f"{money} at list price of {prices.date}: {_requests(len(lost))} sent {tokens(sum(one.tokens for one in lost))}"
+        f"{_listed(money, prices)}: {_requests(len(lost))} sent {tokens(sum(one.tokens for one in lost))}"
         " tokens anew that had been cached",
         f"  {', '.join(f'{count:,} {REASONS[reason]}' for reason, count in reasons.most_common())}",
         "",
@@ -336,6 +336,10 @@ def _remarks(cost: Cost) -> list[str]:
     if cost.own_priced:
         remarks.append(f"by the harness' own account: ${cost.own_dollars:,.2f} for {_requests(cost.own_priced)}")
     return remarks
+
+
+def _listed(money: str, prices: PriceList) -> str:
+    return f"{money} {'in the list' if money == _NO_PRICE else 'at list price'} of {prices.date}"
 
 
 def _requests(count: int) -> str:

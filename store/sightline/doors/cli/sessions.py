@@ -127,6 +127,8 @@ def _tree_row(
     if row.name in sums and sums[row.name] != own.get(row.name):
         costs.append(f"{dollars(sums[row.name])} with those below")
     parent = one_line(facts[edge.parent].name, _TITLE_CHARACTERS) if edge and edge.parent in facts else ""
+    if edge and parent and parent != edge.parent:
+        parent = f'"{parent}"'  # a title is a sentence, often
     title = one_line(one.name, _TITLE_CHARACTERS)
     words = [
         title if one.name == row.name else f"{title} ({row.name})",
