@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -46,7 +47,7 @@ def host(fleet: Fleet) -> FleetSettings:
 @pytest.fixture(autouse=True)
 def no_retries(monkeypatch: pytest.MonkeyPatch) -> None:
     """The object store's client asks once: how often it asks again is its own affair."""
-    monkeypatch.setattr(shippers, "Objects", lambda address: Objects(address, retries=0))
+    monkeypatch.setattr(shippers, "Objects", partial(Objects, retries=0))
 
 
 class Server(ThreadingHTTPServer):
