@@ -390,7 +390,7 @@ class Mirror:
         remarks = rows.remarks()
         hosts = rows.hosts()
         cursors = dict(self._db.rows("SELECT id, cursor FROM shared_hosts"))
-        is_new = self._keep_to(hosts)
+        is_new = self.keep_to(hosts)
         before = self.since
         if since < before:
             self.put_fact("since", "inf")  # until everything is here
@@ -468,8 +468,8 @@ class Mirror:
         for batch in _batches(entries):
             self._put_entries(batch, older=True)
 
-    def _keep_to(self, hosts: Sequence[GrantedHost]) -> bool:
-        """Forget hosts that the reader may not read, or no longer."""
+    def keep_to(self, hosts: Sequence[GrantedHost]) -> bool:
+        """Forget hosts other than these, which the reader may read; return whether there were any."""
         there = {str(host) for (host,) in self._db.rows(_HOSTS_THERE)} | {host.name for host in self.hosts()}
         gone = there - {host.name for host in hosts} - {""}
         for host in gone:
@@ -493,6 +493,12 @@ class Mirror:
                 ("notes", "session"),
                 ("sessions", "name"),
                 ("views", "session"),
+                ("logs", "session"),
+                ("verdicts", "buffer"),
+                ("session_verdicts", "session"),
+                ("origins", "session"),
+                ("priced_sessions", "session"),
+                ("output_prices", "session"),
             ):
                 self._db.execute(f"DELETE FROM {table} WHERE substr({column}, 1, ?) = ?", within)  # noqa: S608
             self._db.execute("DELETE FROM views_of WHERE view NOT IN (SELECT number FROM views)")

@@ -68,6 +68,7 @@ _AT_ONCE = 2_000  # outputs that are asked for in one statement
 _FIRST_PAGE = 250  # more than the inspector lists at first
 PATIENCE_SECONDS = 5.0  # a host that ships asks every three seconds whether somebody looks
 _FIRST_STEP_SECONDS = 0.2
+_GRANTED_SECONDS = 2.0  # after which the database is asked again which hosts may be read
 _LIST_HINT = "`sightline list --store … --host NAME` shows what there is"
 
 
@@ -123,6 +124,7 @@ class SharedStore(Reading):
         self._updating = threading.Lock()
         self._running = RunningOutputs(self._folder, self._feeding)
         self._feed_runs = False
+        self._granted_until = 0.0
         self._reach = self._mirror.reach()
         self.trouble = ""
         self._told = ToldFacts(self._asking)
@@ -150,7 +152,19 @@ class SharedStore(Reading):
         """The statements for the database. Raises Offline if it must not be asked."""
         if self.offline:
             raise Offline(f"{self.address} is not asked, since --offline was given", "leave --offline out")
+        self._keep_to_grants()
         return self._rows
+
+    def _keep_to_grants(self) -> None:
+        """Remove what is kept of hosts that the reader may no longer read, whatever is wanted. Raises StoreFailed."""
+        if self._granted_until > time.monotonic() or not self._updating.acquire(blocking=False):
+            return  # or another thread does it
+        try:
+            if self._mirror.keep_to(self._rows.hosts()):
+                self._hosts, self._reach = {}, self._mirror.reach()
+            self._granted_until = time.monotonic() + _GRANTED_SECONDS
+        finally:
+            self._updating.release()
 
     def bring_up_to_date(self, since: float | None = None, /) -> bool:
         """Take in what hosts have announced, and return whether anything is new; offline, nothing is.
@@ -346,13 +360,13 @@ class SharedStore(Reading):
     def _fetch_buffer(self, name: str) -> bool:
         if self.offline:
             return False
-        stored = self._rows.named([name])
+        stored = self.rows.named([name])
         self._take_in(stored)
         return bool(stored)
 
     def _fetch_buffers(self, names: Sequence[str]) -> None:
         for start in range(0, len(names) if not self.offline else 0, _AT_ONCE):
-            self._take_in(self._rows.named(names[start : start + _AT_ONCE]))
+            self._take_in(self.rows.named(names[start : start + _AT_ONCE]))
 
     def _take_in(self, stored: Sequence[StoredOutput]) -> None:
         """Take in outputs that were asked for; what is known, but was removed since, goes from here at once."""
@@ -370,7 +384,7 @@ class SharedStore(Reading):
         known, since = self._mirror.index.buffers(asked), self._mirror.since
         wanted = [name for name in asked if name not in known or known[name].created < since]
         for start in range(0, len(wanted), _AT_ONCE):
-            self._mirror.take_in_entries(self._rows.entries_of(wanted[start : start + _AT_ONCE]))
+            self._mirror.take_in_entries(self.rows.entries_of(wanted[start : start + _AT_ONCE]))
         self._viewed.update(wanted)
 
     def _fetch_judgements(self, names: Sequence[str]) -> None:
@@ -436,6 +450,9 @@ class SharedStore(Reading):
         return target_of(parsed, buffer, stream)
 
     def _found(self, ref: Ref, session: str | None, prefixes: bool) -> tuple[Buffer, str]:
+        if not self.offline:
+            with contextlib.suppress(FleetUnreachable):  # what is here can be read without the database
+                self._keep_to_grants()
         if ref.name:
             return self._named(ref, prefixes), "out"
         if ref.back is not None:
@@ -457,7 +474,7 @@ class SharedStore(Reading):
 
     def _named(self, ref: Ref, prefixes: bool) -> Buffer:
         if ref.host and (buffer := self.index.buffer(ref.name)):
-            with contextlib.suppress(StoreFailed):  # what is here can be read without the database
+            with contextlib.suppress(FleetUnreachable):
                 self._fetch_buffer(ref.name)
                 buffer = self.index.buffer(ref.name) or buffer
             return buffer
@@ -466,7 +483,7 @@ class SharedStore(Reading):
             names = self.index.named_like(own)
         else:
             running = [one.name for one in self._take_in_running()]
-            stored = self._rows.like(own, ref.host)
+            stored = self.rows.like(own, ref.host)
             self._take_in(stored)
             names = [name for name in running if name.rpartition("/")[2].startswith(own)]
             names = list(dict.fromkeys([*names, *(one.buffer.name for one in stored)]))
