@@ -23,6 +23,8 @@ GROUPS = ("day", "project", "model", "harness", "session")
 
 HOST_GROUPS = ("host", "team")
 
+NO_PRICE = "price not known"
+
 
 class Cost(NamedTuple):
     """What some requests took. Counts are in tokens, and hold what is stated.
@@ -228,15 +230,20 @@ def cost_data(cost: Cost) -> dict[str, Any]:
 def dollars(cost: Cost, least: str = "at least ") -> str:
     """Write what requests cost at list price, with words or a sign where that is a lower bound."""
     if cost.unpriced == cost.requests:
-        return "price not known"
+        return NO_PRICE
     return f"{least if cost.dollars_at_least else ''}${cost.dollars:,.2f}"
 
 
 def kind_dollars(one: KindSum, least: str = "at least ") -> str:
     """Write what outputs cost at list price, with words or a sign where that is a lower bound."""
     if one.unpriced and one.unpriced == one.outputs:
-        return "price not known"
+        return NO_PRICE
     return f"{least if one.unpriced or one.at_least else ''}${one.dollars:,.2f}"
+
+
+def at_list_price(money: str, prices: PriceList) -> str:
+    """Return money in words with the day of the list prices."""
+    return f"{money} {'in the list' if money == NO_PRICE else 'at list price'} of {prices.date}"
 
 
 def _group_of(by: str, name: str, session: Session | None) -> str:

@@ -7,7 +7,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from sightline.audit.cost import cost_report, dollars, kind_dollars
+from sightline.audit.cost import at_list_price, cost_report, dollars, kind_dollars
 from sightline.audit.output_costs import output_costs
 from sightline.base.project import Project
 from sightline.store import Reading, Store
@@ -92,10 +92,10 @@ class CostScreen(ScopedScreen[str]):
             if by in _OF_OUTPUTS and isinstance(store, Store):
                 found = output_costs(store, session=session, since=since, project=project, most=_MOST_OUTPUTS)
                 rows = list((output_rows if by == "output" else kind_rows)(found))
-                return f"{kind_dollars(found.total)} at list price of {found.prices.date}", rows
+                return at_list_price(kind_dollars(found.total), found.prices), rows
             names = [session] if session else None
             report = cost_report(store, by, since=since, project=project, sessions=names)
-            return f"{dollars(report.total)} at list price of {report.prices.date}", list(request_rows(report))
+            return at_list_price(dollars(report.total), report.prices), list(request_rows(report))
 
         return read
 

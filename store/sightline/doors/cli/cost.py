@@ -10,9 +10,11 @@ from sightline.audit.cost import (
     BAR_CELLS,
     GROUPS,
     HOST_GROUPS,
+    NO_PRICE,
     Cost,
     CostReport,
     CostRow,
+    at_list_price,
     bar,
     cost_data,
     cost_report,
@@ -43,7 +45,6 @@ _COLUMNS = ("requests", "fresh", "cache read", "cache written", "output", "cost"
 _PARTS = (
     "These are parts of the requests' costs: what a model wrote itself, or was told by its harness, is not in them."
 )
-_NO_PRICE = "price not known"
 _BY = "day (default), project, model, harness, session, command, output, lost-cache; in a fleet also host, team"
 _OF_OUTPUTS = ("command", "output")
 _OF_CACHES = "lost-cache"
@@ -215,7 +216,7 @@ def _as_csv(data: Mapping[str, Any]) -> str:
 def _as_text(report: CostReport) -> str:
     total = report.total
     lines = [
-        f"{_listed(dollars(total), report.prices)}, {_requests(total.requests)}",
+        f"{at_list_price(dollars(total), report.prices)}, {_requests(total.requests)}",
         f"  tokens: {tokens(total.fresh)} fresh, {tokens(total.cache_read)} read from the cache, {_written(total)}"
         f" written to it{_for_an_hour(total)}, {tokens(total.output)} output{_reasoning(total)}",
         *(f"  {line}" for line in _remarks(total)),
@@ -241,7 +242,7 @@ def _table(rows: Sequence[Sequence[str]], costs: Sequence[float], last: Sequence
 def _outputs_text(found: OutputCosts, by: str) -> str:
     total = found.total
     lines = [
-        f"{_listed(kind_dollars(total), found.prices)} for {total.outputs:,} outputs: "
+        f"{at_list_price(kind_dollars(total), found.prices)} for {total.outputs:,} outputs: "
         f"{tokens(total.tokens)} tokens, {tokens(total.carried)} with each request that carried them",
         f"  of {total.estimated:,} outputs the tokens are estimated (~) from their bytes" * bool(total.estimated),
         f"  {tokens(total.again)} tokens were shown although the context still held them" * bool(total.again),
@@ -262,9 +263,9 @@ def _caches_text(lost: Sequence[LostCache], prices: PriceList, most: int) -> str
         return "no request sent anew what had been cached, as far as requests are known\n"
     reasons, more = Counter(one.reason for one in lost), _more(lost)
     least = "at least " * any(one.dollars is None for one in lost)
-    money = _NO_PRICE if more is None else f"{least}${more:,.2f} more"
+    money = NO_PRICE if more is None else f"{least}${more:,.2f} more"
     lines = [
-        f"{_listed(money, prices)}: {_requests(len(lost))} sent {tokens(sum(one.tokens for one in lost))}"
+        f"{at_list_price(money, prices)}: {_requests(len(lost))} sent {tokens(sum(one.tokens for one in lost))}"
         " tokens anew that had been cached",
         f"  {', '.join(f'{count:,} {REASONS[reason]}' for reason, count in reasons.most_common())}",
         "",
@@ -276,7 +277,7 @@ def _caches_text(lost: Sequence[LostCache], prices: PriceList, most: int) -> str
 
 
 def _cache_cells(one: LostCache) -> Sequence[str]:
-    money = _NO_PRICE if one.dollars is None else f"${one.dollars:,.2f}"
+    money = NO_PRICE if one.dollars is None else f"${one.dollars:,.2f}"
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(one.time)), tokens(one.tokens), money
 
 
@@ -292,7 +293,7 @@ def _kind_cells(one: KindSum) -> Sequence[str]:
 
 def _output_cells(row: PriceRow) -> Sequence[str]:
     size = f"{'~' * (row.measure == ESTIMATED)}{tokens(row.tokens)}"
-    money = _NO_PRICE if row.dollars is None else f"{'≥ ' * row.at_least}${row.dollars:,.2f}"
+    money = NO_PRICE if row.dollars is None else f"{'≥ ' * row.at_least}${row.dollars:,.2f}"
     return ref_of(row), size, f"{row.requests:,}", money
 
 
@@ -336,10 +337,6 @@ def _remarks(cost: Cost) -> list[str]:
     if cost.own_priced:
         remarks.append(f"by the harness' own account: ${cost.own_dollars:,.2f} for {_requests(cost.own_priced)}")
     return remarks
-
-
-def _listed(money: str, prices: PriceList) -> str:
-    return f"{money} {'in the list' if money == _NO_PRICE else 'at list price'} of {prices.date}"
 
 
 def _requests(count: int) -> str:
