@@ -1,12 +1,15 @@
 """Looks whether an agent used an output later: opened it again, or took up words that it first met there.
 
-What is found is sure; that nothing is found is only *no later use seen*, since an agent may use what it never repeats.
+What is found did happen, though words are taken up by chance, too; places that each machine has, such as ``/dev/null``,
+are no such words. That nothing is found is only *no later use seen*, since an agent may use what it never repeats.
 """
 
 import re
 
 from sightline.base.errors import SightlineError
 from sightline.base.records import IndexedView
+from sightline.harnesses.tool_call import dict_of
+from sightline.light.json_text import loads
 from sightline.log.log_index import list_views
 from sightline.log.session_history import events_of
 from sightline.log.view_text import view_text
@@ -14,6 +17,7 @@ from sightline.store import Reading
 
 _WORD = re.compile(r"[\w./@-]{6,200}")
 _DISTINCT = re.compile(r"[\d_./-]|[a-z][A-Z]|.{12}")  # what makes a word one that nobody writes by chance
+_EVERYWHERE = re.compile(r"/(?:bin|dev|etc|opt|proc|sbin|sys|tmp|usr|var)/")
 _MOST_CHARACTERS = 1 << 18  # of a reply, whose words are looked for
 _MOST_VIEWS = 400  # that are searched
 
@@ -35,6 +39,10 @@ def later_use(store: Reading, session: str, output: str, number: int) -> str:
     again = next((one for one in later if output in one.view.refs), None)
     if again is not None:
         return f"opened again by {again.view.id}"
+    if path := _path_of(own):
+        again = next((one for one in later if _path_of(one) == path), None)
+        if again is not None:
+            return f"its file taken up by {again.view.id}"
     words = _new_words(store, own, [one for one in views if one.view.number <= number])
     if not words:
         return ""
@@ -45,6 +53,13 @@ def later_use(store: Reading, session: str, output: str, number: int) -> str:
         if message.time > own.view.time and (word := next(iter(sorted(words & _words(message.text or ""))), "")):
             return f"{word} taken up by what the agent said"
     return ""
+
+
+def _path_of(listed: IndexedView) -> str:
+    """Return the path of the file that a call names; empty if it names none."""
+    asked = loads(listed.view.request)
+    path = asked.get("path") or dict_of(asked.get("arguments")).get("file_path") if isinstance(asked, dict) else ""
+    return path if isinstance(path, str) else ""
 
 
 def _new_words(store: Reading, own: IndexedView, before: list[IndexedView]) -> set[str]:
@@ -58,5 +73,5 @@ def _new_words(store: Reading, own: IndexedView, before: list[IndexedView]) -> s
 
 
 def _words(text: str) -> set[str]:
-    found = (word.strip("./-@") for word in _WORD.findall(text))
+    found = (word.strip("./-@") for word in _WORD.findall(text) if not _EVERYWHERE.match(word))
     return {word for word in found if len(word) > 5 and _DISTINCT.search(word)}

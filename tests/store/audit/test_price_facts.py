@@ -53,6 +53,30 @@ def test_words_that_it_was_the_first_to_show_are_a_use(
     assert found.startswith(use) if use else found == ""
 
 
+def test_places_that_each_machine_has_are_no_words_of_an_output(store: Store, tmp_path: Path) -> None:
+    session = Requests().reply(TEXT + "/dev/null /usr/bin/env\n", written=10_000, command="grep -r settings")
+    session.reply("done", read=10_000, written=1000, command="/usr/bin/env make > /dev/null").reply(read=11_000)
+    session.imported(store, tmp_path)
+    assert later_use(store, NAME, _output(store).name, 1) == ""
+
+
+def test_an_edit_of_the_file_that_was_read_is_a_use(store: Store, tmp_path: Path) -> None:
+    session, path = Requests(), "/home/user/project/settings.py"
+    session.reply(TEXT, written=10_000).reply("done", read=10_000, written=1000).reply(read=11_000)
+    for name, line in zip(("Read", "Edit"), (session.lines[0], session.lines[2]), strict=True):
+        edit = {"old_string": "a", "new_string": "b"} if name == "Edit" else {}
+        line["message"]["content"][0] |= {"name": name, "input": {"file_path": path, **edit}}
+    numbered = "".join(f"{number:>6}→{line}\n" for number, line in enumerate(TEXT.splitlines(), 1))
+    session.lines[1]["message"]["content"][0]["content"] = numbered
+    session.lines[1]["toolUseResult"] = {
+        "type": "text",
+        "file": {"filePath": path, "content": TEXT, "numLines": 100, "startLine": 1, "totalLines": 100},
+    }
+    session.lines[3]["toolUseResult"] = {"filePath": path, "oldString": "a", "newString": "b", "originalFile": TEXT}
+    session.imported(store, tmp_path)
+    assert later_use(store, NAME, _output(store).name, 1).startswith("its file taken up by ")
+
+
 def test_what_the_whole_would_have_cost_stands_beside_a_view_of_a_part(store: Store, tmp_path: Path) -> None:
     _session().imported(store, tmp_path)
     output = _output(store)
