@@ -16,7 +16,7 @@ from sightline.log.view_text import view_text
 from sightline.store import Reading
 
 _WORD = re.compile(r"[\w./@-]{6,200}")
-_DISTINCT = re.compile(r"[\d_./-]|[a-z][A-Z]|.{12}")  # what makes a word one that nobody writes by chance
+_DISTINCT = re.compile(r"[\d_/]|\w\.\w|[a-z][A-Z]|-\w+-")  # what makes a word one that nobody writes by chance
 _EVERYWHERE = re.compile(r"/(?:bin|dev|etc|opt|proc|sbin|sys|tmp|usr|var)/")
 _MOST_CHARACTERS = 1 << 18  # of a reply, whose words are looked for
 _MOST_VIEWS = 400  # that are searched

@@ -60,6 +60,13 @@ def test_places_that_each_machine_has_are_no_words_of_an_output(store: Store, tm
     assert later_use(store, NAME, _output(store).name, 1) == ""
 
 
+def test_words_of_a_language_are_no_words_of_an_output(store: Store, tmp_path: Path) -> None:
+    session = Requests().reply(TEXT + "automatically made read-only\n", written=10_000, command="grep -r settings")
+    session.reply("done", read=10_000, written=1000, command="echo automatically read-only").reply(read=11_000)
+    session.imported(store, tmp_path)
+    assert later_use(store, NAME, _output(store).name, 1) == ""
+
+
 def test_an_edit_of_the_file_that_was_read_is_a_use(store: Store, tmp_path: Path) -> None:
     session, path = Requests(), "/home/user/project/settings.py"
     session.reply(TEXT, written=10_000).reply("done", read=10_000, written=1000).reply(read=11_000)
