@@ -206,6 +206,19 @@ def test_the_dearest_outputs_stand_first_with_the_requests_that_carried_them(cli
     assert [row["output"] for row in with_head] == [first["output"]]
 
 
+def test_the_timeline_of_a_session_has_the_cost_of_each_call(cli: Cli, tmp_path: Path) -> None:
+    session = Requests().reply("x" * 40_000, written=10_000, command="git log -p").reply(read=10_000, written=11_000)
+    session.reply("ok", read=21_000, command="true").reply(read=21_000, written=10)
+    write_lines(tmp_path / "s" / "5e551011.jsonl", *session.lines)
+    assert cli("import", str(tmp_path / "s")).code == 0
+    large, small = cli("timeline", "--session", NAME, "--json").data["calls"]
+    assert large["dollars"] > small["dollars"] > 0
+    rows = cli("timeline", "--session", NAME).out.splitlines()
+    assert [f"${large['dollars']:,.2f}" in row for row in rows if "git log -p" in row] == [True]
+    assert not any("$" in row for row in rows if row.endswith("  true"))
+    assert {one["dollars"] for one in cli("timeline", "--json").data["calls"]} == {None}
+
+
 def test_prices_of_outputs_follow_their_session_and_go_with_it(cli: Cli, tmp_path: Path) -> None:
     session = Requests().reply("x" * 4000, written=10_000, command="git log -p").reply(read=10_000, written=1100)
     path = write_lines(tmp_path / "s" / "5e551011.jsonl", *session.lines)

@@ -10,6 +10,7 @@ from sightline.audit.conversation import Said, said_in
 from sightline.audit.coverage import percent, told_share
 from sightline.audit.file_trail import changes_of, lines_changed, stated_diff
 from sightline.audit.held_lines import HeldTokens, Holdings, Loss, held_tokens, losses_of
+from sightline.audit.output_prices import reply_dollars
 from sightline.audit.report.data import totals_data
 from sightline.audit.session_cost import scope_cost
 from sightline.audit.timeline import BYTES_A_TOKEN, Call, CallFilter, CallTotals, filtered, totals_of
@@ -27,7 +28,7 @@ from sightline.light.typing_names import Any
 from sightline.log.notes import list_notes, notes_for
 from sightline.log.sessions import session_title
 from sightline.shape.summary import counted, human_bytes, one_line
-from sightline.store import Reading
+from sightline.store import Reading, Store
 from sightline.verbs.printable_text import printable
 
 _ASKED_CHARACTERS = 90
@@ -71,8 +72,12 @@ def main(given: Namespace) -> int:
         said = _said_between(door.store, scope, calls, wanted)
         find = cache(door.store.index.buffer)
         context = _Context(door.store, scope.session, calls) if scope.session else None
+        dollars = _dollars_of(door.store, scope.session)
         if given.json:
-            rows = [{**as_data(call), "gone": gone_of(find, call.view)} for call in shown]
+            rows = [
+                {**as_data(call), "gone": gone_of(find, call.view), "dollars": dollars.get(call.view.number)}
+                for call in shown
+            ]
             print_json(
                 {
                     "calls": rows,
@@ -85,7 +90,9 @@ def main(given: Namespace) -> int:
             return 0
         plain = wanted == CallFilter()
         titles = {one.name: session_title(one) for one in door.store.index.sessions()} if scope.session is None else {}
-        rows_at = [(one.view.time, _row(one, gone_of(find, one.view), titles)) for one in shown]
+        rows_at = [
+            (one.view.time, _row(one, gone_of(find, one.view), titles, dollars.get(one.view.number))) for one in shown
+        ]
         rows_at += [(note.time, f"note  {note_row(note)}\n") for note in notes if plain]
         rows_at += [(one.time, _said_row(one, titles)) for one in said]
         rows_at += [(one.change.time, _rule(one)) for one in (context.losses if context else ()) if plain]
@@ -95,6 +102,11 @@ def main(given: Namespace) -> int:
         write_out(_held(context.tokens) if context else "")
         write_out("".join(f"{printable(one)}\n" for one in scope_cost(door.store, scope)))
         return 0
+
+
+def _dollars_of(store: Reading, session: str | None) -> dict[int, float]:
+    """Return what each reply to one session cost at list price, by its number, as far as prices are known."""
+    return reply_dollars(store, session) if session and isinstance(store, Store) else {}
 
 
 def _said_between(store: Reading, scope: Scope, calls: Sequence[Call], wanted: CallFilter) -> list[Said]:
@@ -159,6 +171,7 @@ def _held(tokens: HeldTokens) -> str:
 
 
 _LARGEST = 3
+_LEAST_DOLLARS = 0.005  # less reads as $0.00
 
 
 def as_data(call: Call) -> dict[str, Any]:
@@ -190,7 +203,7 @@ def _change_data(change: FileChange) -> dict[str, Any]:
     return {"path": change.path, "what": change.what, "moved": change.moved or None, "diff": diff, "cut": change.cut}
 
 
-def _row(call: Call, gone: list[str], titles: Mapping[str, str]) -> str:
+def _row(call: Call, gone: list[str], titles: Mapping[str, str], dollars: float | None) -> str:
     view, alone = call.view, call.alone_bytes
     when = time.strftime("%m-%d %H:%M:%S", time.localtime(view.time))
     called = one_line(titles.get(view.session, ""), _SESSION_CHARACTERS)
@@ -211,6 +224,7 @@ def _row(call: Call, gone: list[str], titles: Mapping[str, str]) -> str:
         f"{view.number or '…':>4}  {when}{who}  {view.verb}",
         _lines(call) if view.lines_total else "",
         f"{human_bytes(view.bytes_shown)} (~{call.tokens:,} tokens)",
+        "" if dollars is None or dollars < _LEAST_DOLLARS else f"${dollars:,.2f}",
         "" if alone is None else f"alone {human_bytes(alone)}",
         *marks,
         call.first_ref,
