@@ -431,6 +431,8 @@ class Parser:
                     yield from self._ended_call(of, self._asked.pop(of)._replace(ended=self._time))
             elif of:
                 yield self._call(call, asked)._replace(of=of)
+            elif number in self._held:
+                yield from self._told_directly(number, self._call(call, asked))
             elif asked.tool in _PROGRAMS:
                 yield from self._program(self._call(call, asked), asked)
             else:
@@ -487,11 +489,26 @@ class Parser:
             next(iter(later.values())).more.append(made)
         else:
             yield made
-        for number, held in later.items():
-            if number not in held.going:
-                del self._held[number]
-                if not held.going:
-                    yield from held.left()
+        for number in later:
+            yield from self._released(number)
+
+    def _told_directly(self, number: str, made: ToolCall) -> Iterator[ToolCall]:
+        """Yield what a call without a program completes, which shows more of a command that a program has begun."""
+        held, text = self._held[number], "\n".join(made.shown)
+        body, ended = _BODY.search(text), _EXIT.search(_head(text))
+        goes_on = number if _RUNNING.search(_head(text)) else ""
+        shown = text[body.end() :] if body else text
+        result = ProgramResult(shown, int(ended[1]) if ended else None, goes_on, has_ended=bool(ended))
+        held.more.append(made._replace(of=held.add(number, result, self._time)))
+        yield from self._released(number)
+
+    def _released(self, number: str) -> Iterator[ToolCall]:
+        """Yield a held program with all that came after it, once the command with a number was its last that went on."""
+        held = self._held[number]
+        if number not in held.going:
+            del self._held[number]
+            if not held.going:
+                yield from held.left()
 
     def _ask(self, payload: dict[str, Any]) -> _Asked:
         name, space = text_of(payload.get("name")) or "local_shell", text_of(payload.get("namespace"))

@@ -31,6 +31,14 @@ class Programs(Rollout):
         self.lines.append(self.line("response_item", type="function_call", **about))
         return self._answer("function_call_output", use, blocks)
 
+    def asked_more(self, use: str, number: int, result: str) -> "Programs":
+        """Add a call without a program that asks for more of a command."""
+        about = {"name": "write_stdin", "arguments": json.dumps({"session_id": number}), "call_id": use}
+        self.lines.append(self.line("response_item", type="function_call", **about))
+        self.now += 1
+        self.lines.append(self.line("response_item", type="function_call_output", call_id=use, output=result))
+        return self
+
     def _answer(self, kind: str, use: str, blocks: tuple[str, ...]) -> "Programs":
         self.now += 1
         output: Any = [{"type": "input_text", "text": text} for text in (DONE, *blocks)]
@@ -72,6 +80,18 @@ def test_a_command_that_outlives_its_program_ends_in_a_later_one(
     assert (made.exit_code, read(store, made), made.partial) == (3, b"1 ok\n2 failed\n", "")
     shown = [(one.first, one.last) for view, _ in views(store) for one in view.shown if one.buffer == made.name]
     assert shown == [(1, 2)]
+
+
+def test_a_command_that_outlives_its_program_ends_in_a_call_without_a_program(
+    store: Store, imported: Import, tmp_path: Path
+) -> None:
+    went_on = json.dumps({"session_id": 5, "output": "1 ok\n"})
+    rollout = Programs(SESSION).program("c1", 'text(JSON.stringify(await tools.exec_command({cmd:"make"})))', went_on)
+    rollout.asked_more("c2", 5, "Process running with session ID 5\nOutput:\n")
+    rollout.asked_more("c3", 5, "Process exited with code 2\nOutput:\n2 failed\n")
+    imported(rollout.write(tmp_path))
+    (made,) = (one for one in buffers(store) if one.kind == "cmd")
+    assert (made.exit_code, read(store, made), made.partial) == (2, b"1 ok\n2 failed\n", "")
 
 
 def test_a_command_whose_output_stands_between_others_is_known_to_have_run(
