@@ -503,7 +503,7 @@ class Parser:
         yield from self._released(number)
 
     def _released(self, number: str) -> Iterator[ToolCall]:
-        """Yield a held program with all that came after it, once the command with a number was its last that went on."""
+        """Yield a held program and what came after it, once the command with a number was the last that went on."""
         held = self._held[number]
         if number not in held.going:
             del self._held[number]

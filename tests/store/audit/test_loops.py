@@ -1,5 +1,6 @@
 """Loops: what was done three times and more without any other end, and what is no loop."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,12 @@ class Session(Claude):
     def read(self, text: str = LONG, command: str = "cat cart.py") -> "Session":
         self.number += 1
         self.lines += self.ran(self.number, text, command)
+        return self
+
+    def asked(self, words: str) -> "Session":
+        self.number += 1
+        line = {**self.use("x"), "type": "user", "uuid": f"p{self.number}"}
+        self.lines.append({**line, "message": {"role": "user", "content": words}})
         return self
 
     def compacted(self) -> "Session":
@@ -110,28 +117,56 @@ def test_other_arguments_are_another_run(store: Store, tmp_path: Path) -> None:
     assert loops(store, session, tmp_path) == []
 
 
-def test_an_edit_that_is_taken_back_and_made_again_is_a_loop(store: Store, tmp_path: Path) -> None:
-    session = Session().edit("total = 1", "total = 2").edit("total = 2", "total = 1").edit("total = 1", "total = 2")
-    (one,) = loops(store, session, tmp_path)
-    assert one.text == "an edit of cart.py was made, taken back and made again: 3 edits"
-    assert len(one.grounds) == 3
+def test_runs_that_say_anything_else_are_not_the_same(store: Store, tmp_path: Path) -> None:
+    session = Session()
+    for cause in ("malformed line", "hung up", "unknown channel"):
+        out = f"    shop_test.go:62: run failed: {cause}\n--- FAIL: TestRun (0.30s)\nFAIL\nFAIL\tshop/cart\t0.6s"
+        session.tests(out.replace("FAILED", "FAIL"), "go test ./cart -v")
+    assert loops(store, session, tmp_path) == []
+
+
+def there_and_back(session: Session, between: Callable[[Session], object] = bool) -> Session:
+    for number in range(4):
+        old, new = ("total = 1", "total = 2")[:: 1 if number % 2 else -1]
+        session.edit(old, new)
+        between(session)
+    return session
+
+
+def test_an_edit_that_is_taken_back_again_and_again_is_a_loop(store: Store, tmp_path: Path) -> None:
+    (one,) = loops(store, there_and_back(Session()), tmp_path)
+    assert one.text == "an edit of cart.py was made and taken back again and again: 4 edits"
+    assert len(one.grounds) == 4
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        lambda session: session.read(command="git commit -am split"),
+        lambda session: session.asked("Take it back."),
+    ],
+)
+def test_edits_for_several_commits_or_prompts_are_none(
+    store: Store, tmp_path: Path, between: Callable[[Session], object]
+) -> None:
+    assert loops(store, there_and_back(Session(), between), tmp_path) == []
 
 
 def test_so_is_a_patch_by_the_lines_of_its_place(store: Store, tmp_path: Path) -> None:
     rollout = Rollout("5e551011-0000-4000-8000-000000000001")
-    for number, (old, new) in enumerate((("1", "2"), ("2", "1"), ("1", "2"))):
+    for number, (old, new) in enumerate((("1", "2"), ("2", "1"), ("1", "2"), ("2", "1"))):
         patch = f"*** Begin Patch\n*** Update File: a.py\n@@\n x\n-{old}\n+{new}\n*** End Patch"
         rollout.ran(f"call_{number}", f"apply_patch <<'EOF'\n{patch}\nEOF")
     Importer(store).run(find_sources(str(write_lines(tmp_path / "rollout.jsonl", *rollout.lines))))
     (found,) = store.index.sessions()
     (one,) = [alarm for alarm in evidence_of(store, found).alarms if alarm.kind == LOOP]
-    assert one.text == "an edit of a.py was made, taken back and made again: 3 edits"
+    assert one.text == "an edit of a.py was made and taken back again and again: 4 edits"
 
 
 @pytest.mark.parametrize(
     "edits",
     [
-        [("a1", "b1"), ("b1", "a1")],
+        [("a1", "b1"), ("b1", "a1"), ("a1", "b1")],  # does a test fail without it?
         [("a1", "b1"), ("a1", "b1"), ("a1", "b1")],  # the same at three places
         [("a1", "b1"), ("b1", "c1"), ("c1", "a1")],
     ],
@@ -155,6 +190,19 @@ def test_the_same_read_while_the_context_held_it_is_a_loop(store: Store, tmp_pat
     (one,) = loops(store, session, tmp_path)
     assert one.text == "the same was read 3 times, unchanged, while the context still held it"
     assert (len(one.grounds), one.command) == (3, "cat cart.py")
+
+
+def test_reads_with_work_prompts_or_waiting_between_are_none(store: Store, tmp_path: Path) -> None:
+    session = Session()
+    for number in range(3):
+        session.read().edit(f"a{number}", f"b{number}", "/home/user/project/plan.md")
+    for _ in range(3):
+        session.read(command="cat template.md").asked("Another, please.")
+    for _ in range(3):
+        session.read(command="cat queue.py").tests(PASSED)
+    for _ in range(3):
+        session.read(command="tail -n 100 build.log")
+    assert loops(store, session, tmp_path) == []
 
 
 def test_reads_after_a_compaction_of_changed_files_and_of_other_things_are_none(store: Store, tmp_path: Path) -> None:

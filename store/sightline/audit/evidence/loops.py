@@ -1,11 +1,14 @@
-"""Finds loops: three times and more the same failures of a check, the same edit made and taken back, the same read.
+"""Finds loops: the same output of a failed check, the same edit made and taken back, the same read, again and again.
 
-A run of a check goes on until it ends otherwise. A read is of the same lines of the same bytes, as long as the context
-still held them. What identical commands would find is next to nothing, since agents vary them.
+A row of runs goes on until one ends otherwise, or says anything else. A row of edits ends with a commit, for which
+people take changes apart, and with a prompt. A read is of the same lines of the same bytes, as long as the context
+still held them and nothing but reads came between.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from functools import lru_cache, partial
 
 from sightline.audit.buffer_failures import Failure, failures_if_quick
@@ -18,7 +21,6 @@ from sightline.audit.evidence.trail import Trail
 from sightline.audit.failure_changes import has_all_failures, identity_of
 from sightline.audit.finding_kinds import LOOP
 from sightline.audit.held_lines import HELD, Holding
-from sightline.audit.line_spans import union
 from sightline.audit.output_prices import reply_dollars
 from sightline.audit.timeline import Call
 from sightline.base.errors import SightlineError
@@ -32,11 +34,15 @@ from sightline.store import Reading, Store, Target
 LEAST = 3
 """How often something is done before it is a loop."""
 
+_LEAST_EDITS = 4  # an edit that is taken back once, and made again, tries whether a test fails without it
+
 _MOST_GROUNDS = 8
 _LEAST_DOLLARS = 0.005  # that are worth words
 _NAMELESS = "Traceback "  # what a program says of any failure
 _FOLDER = re.compile(r"[/\\]")
 _LEAST_BYTES = 500  # of a read
+_MOST_BYTES = 1 << 20  # of an output that is compared
+_GROWING = re.compile(r"\.(?:log|out|output)\b")  # files in which agents wait for more
 _READERS = frozenset(("cat", "nl", "sed", "head", "tail", "bat", "less"))
 
 
@@ -51,7 +57,7 @@ def loops(store: Reading, trail: Trail, session: str, holding: Holding) -> list[
     """
     found = [
         *_same_failures(store, trail, session),
-        *_same_edits(trail, session),
+        *_same_edits(trail, session, holding),
         *_same_reads(trail, session, holding),
     ]
     dollars = reply_dollars(store, session) if found and isinstance(store, Store) else {}
@@ -97,11 +103,9 @@ def _made_good(passed: Iterable[Check], run: Check, later: Check) -> bool:
 
 
 def _is_same(store: Reading, run: Check, later: Check) -> bool:
-    """Return whether two runs surely had the same failures, by their names and all lines that tell of them."""
-    if _named(store, run) != _named(store, later):
-        return False
-    told = _told(store, run)
-    return bool(told) and told == _told(store, later)
+    """Return whether two runs surely had the same failures: each is known, and the outputs say nothing else."""
+    named = _named(store, run)
+    return bool(named) and named == _named(store, later) and _said(store, run) == _said(store, later) != frozenset()
 
 
 def _row_of(store: Reading, trail: Trail, row: Sequence[Check]) -> Iterator[_Loop]:
@@ -129,20 +133,19 @@ def _named(store: Reading, check: Check) -> frozenset[str]:
     return frozenset(map(identity_of, _failures(store, check)))
 
 
-def _told(store: Reading, check: Check) -> frozenset[bytes]:
-    """Return the lines that tell of a run's failures, without times, numbers and the like."""
-    buffer, places = check.call.buffer, [place for one in _failures(store, check) for place in one.places]
-    found = set[bytes]()
-    if buffer is None:
+def _said(store: Reading, check: Check) -> frozenset[bytes]:
+    """Return the lines of a run's output, without times, numbers and the like; none of a large one."""
+    buffer = check.call.buffer
+    if buffer is None or buffer.bytes > _MOST_BYTES:
         return frozenset()
     try:
-        for stream in {place.stream for place in places}:
-            with store.open_text(Target(buffer, stream)) as source:
-                spans = union(*(place.telling for place in places if place.stream == stream))
-                found |= {without_volatile(line.data) for span in spans for line in source.lines(*span)}
+        texts = [store.open_text(Target(buffer, stream)) for stream in buffer.streams]
+        with ExitStack() as opened:
+            sources = [opened.enter_context(one) for one in texts]
+            read = (bytes(one.read(0, one.byte_count)) for one in sources)
+            return frozenset(without_volatile(line) for text in read for line in text.splitlines())
     except SightlineError:
         return frozenset()
-    return frozenset(found)
 
 
 @lru_cache(maxsize=512)
@@ -154,24 +157,33 @@ def _words(command: str) -> tuple[tuple[str, ...], ...]:
         return ()
 
 
-def _same_edits(trail: Trail, session: str) -> Iterator[_Loop]:
-    """Yield an alarm for each text of a file that was changed, changed back, and changed again."""
-    last = dict[tuple[str, frozenset[str]], list[tuple[str, Edit]]]()
+def _same_edits(trail: Trail, session: str, holding: Holding) -> Iterator[_Loop]:
+    """Yield an alarm for each text of a file that was changed, changed back, and again, for one prompt."""
+    ends = sorted((*(one.time for one in holding.events.prompts), *_commits(trail)))
+    last = dict[tuple[int, str, frozenset[str]], list[tuple[str, Edit]]]()
     for edit in trail.all_edits:
         is_known = edit.path and edit.sure and edit.call.view.session == session
-        for old, new in _replaced_by(edit) if is_known else ():
-            row = last.setdefault((edit.path, frozenset((old, new))), [])
-            if row and row[-1][0] == new:
-                continue  # the same edit again, at another place
+        pairs = set(_replaced_by(edit)) if is_known else set[tuple[str, str]]()
+        for old, new in pairs:
+            row = last.setdefault((bisect_right(ends, edit.time), edit.path, frozenset((old, new))), [])
+            if (new, old) in pairs or (row and row[-1][0] == new):
+                continue  # the same edit, or the one that takes it back, at another place
             row.append((new, edit))
     longest = dict[str, list[tuple[str, Edit]]]()  # of a file, since one change may be several edits
-    for (path, _), row in last.items():
-        if len(row) >= max(LEAST, len(longest.get(path, ())) + 1):
+    for (_, path, _), row in last.items():
+        if len(row) >= max(_LEAST_EDITS, len(longest.get(path, ())) + 1):
             longest[path] = row
     for path, row in longest.items():
-        text = f"an edit of {_FOLDER.split(path)[-1]} was made, taken back and made again: {len(row):,} edits"
+        text = f"an edit of {_FOLDER.split(path)[-1]} was made and taken back again and again: {len(row):,} edits"
         calls = [edit.call for _, edit in row]
         yield _Loop(text, calls, [*map(ground_of_call, calls)])
+
+
+def _commits(trail: Trail) -> Iterator[float]:
+    """Yield when something was committed, or put aside."""
+    for call in trail.calls:
+        if any(words[:2] in (("git", "commit"), ("git", "stash")) for words in _words(command_of(call))):
+            yield call.view.time
 
 
 def _replaced_by(edit: Edit) -> Iterator[tuple[str, str]]:
@@ -185,17 +197,29 @@ def _replaced_by(edit: Edit) -> Iterator[tuple[str, str]]:
 
 
 def _same_reads(trail: Trail, session: str, holding: Holding) -> Iterator[_Loop]:
-    """Yield an alarm for what was read again and again, unchanged, although the context still held it."""
+    """Yield an alarm for what was read again and again, unchanged, with nothing but reads between.
+
+    It counts only while the context still held it.
+    """
+    prompted = [one.time for one in holding.events.prompts]
     of_read = dict[object, list[Call]]()
-    for call in trail.calls:
-        if call.view.session == session and (key := _read_of(call)):
-            of_read.setdefault(key, []).append(call)
+    for call in (one for one in trail.calls if one.view.session == session):
+        if (key := _read_of(call)) is None:
+            yield from _rows_of_reads(of_read, holding)
+            of_read.clear()
+            continue
+        of_read.setdefault((bisect_right(prompted, call.view.time), key), []).append(call)
+    yield from _rows_of_reads(of_read, holding)
+
+
+def _rows_of_reads(of_read: Mapping[object, Sequence[Call]], holding: Holding) -> Iterator[_Loop]:
     for calls in of_read.values():
         row = list[Call]()
-        for call in calls:
+        for call in calls if len(calls) >= LEAST else ():
             held = partial(holding.fate, until=call.view.time)
             row = [*(one for one in row if held(one.view).state == HELD), call]
-        if len(row) >= LEAST:
+        is_large = bool(row) and row[-1].view.bytes_shown >= _LEAST_BYTES
+        if len(row) >= LEAST and is_large and not _GROWING.search(row[-1].asked):
             text = f"the same was read {len(row):,} times, unchanged, while the context still held it"
             yield _Loop(text, row, [*map(ground_of_call, row)])
 
@@ -203,7 +227,7 @@ def _same_reads(trail: Trail, session: str, holding: Holding) -> Iterator[_Loop]
 def _read_of(call: Call) -> object:
     """Return what a call read: what was asked for, with the bytes of the answer; None for no read of files."""
     buffer = call.buffer
-    if buffer is None or call.looks_on or buffer.state != "sealed" or call.view.bytes_shown < _LEAST_BYTES:
+    if buffer is None or call.looks_on or buffer.state != "sealed":
         return None
     if buffer.kind != "file" and not _reads_files(command_of(call)):
         return None
