@@ -36,7 +36,7 @@ _SMALL_BYTES = 1 << 16  # of an output without a failure, to examine it again ta
 TEXT_CHARACTERS = 200
 """Characters of a failure's line in lists and reports."""
 
-_FAILURES = "failures/13"  # raise the number when the same bytes would be judged differently
+_FAILURES = "failures/14"  # raise the number when the same bytes would be judged differently
 _UNJUDGED = "unjudged/7"  # likewise
 _REST = "more failures, not told apart: "
 _NOT_JUDGED = {"file": "a file's lines were written by others", "tool": "a tool's result is not that of a run"}
@@ -378,7 +378,14 @@ def _examine(store: Reading, buffer: Buffer) -> tuple[Failure, ...]:
                 text = examination.judge.telling_text(line.data) if line else ""
                 found.append((stream, region, one_line(text, TEXT_CHARACTERS)))
             rests += _rest(stream, examination.failures(source), source.line_count)
-    return (*_grouped(found), *rests)
+    return (*(_grouped(found) if judgement.acts else _as_one(_grouped(found))), *rests)
+
+
+def _as_one(failures: list[Failure]) -> list[Failure]:
+    """Make one failure of what programs complain of that only search or show: that they could not do it all."""
+    if len(failures) < 2:
+        return failures
+    return [failures[0]._replace(places=tuple(place for one in failures for place in one.places))]
 
 
 def _is_tried_again(source: Source, region: Region) -> bool:

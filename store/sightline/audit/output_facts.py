@@ -26,7 +26,7 @@ from sightline.base.refs import format_ref
 from sightline.light.named_tuple import NamedTuple
 from sightline.store import Reading
 
-_VERSION = "verdict/12"  # raise the number when the same output would be judged differently
+_VERSION = "verdict/13"  # raise the number when the same output would be judged differently
 
 RAN, FAILED, UNSEEN, LEAST, CUT, UNTOLD, LOST, ALTERED = (1 << bit for bit in range(8))
 PARTIAL, INCOMPLETE, UNJUDGED, UNSEALED, GONE, UNOPENED, UNSURE, EXPIRED, AGAIN, LARGE, UNANSWERED, REMOVED = (
@@ -193,7 +193,8 @@ def _coverage(store: Reading, buffer: Buffer, told: Iterable[Call], failures: It
 
 def _is_told(store: Reading, buffer: Buffer, failures: Sequence[Failure], coverage: Coverage) -> bool:
     """Return whether all that failed was shown, whatever else was cut, or the command was run again."""
-    if failures and all(one.is_shown_whole(coverage) for one in failures):
+    acts = judgement_of(buffer).acts  # else they are complaints of a search, of which one tells of all
+    if failures and all(one.is_shown_whole(coverage) or (not acts and one.is_seen(coverage)) for one in failures):
         return True
     return buffer.failed and store.index.later_run(buffer) is not None
 

@@ -631,6 +631,8 @@ def _ran(call: ToolCall, whole: dict[str, Any], results: Sequence[str]) -> ToolC
         large = len(out) >= KEPT_BYTES or len(out.encode(errors="replace")) >= KEPT_BYTES
         partial = f"Codex keeps {KEPT_BYTES:,} bytes, head and tail" if large else ""
         kept = _stored(out) if large else KeptText(out)
+        if first := _left_out(results[0], out):
+            kept, partial = joined([first, kept]), partial or (HARNESS.cut if first.is_cut else "")
         cwd = text_of(whole.get("cwd")).removeprefix("file://") or call.cwd
         exit_code = code if isinstance(code, int) else None
         call = call._replace(parts=text_part(kept.text), exit_code=exit_code, note="merged", cwd=cwd)
@@ -644,6 +646,13 @@ def _ran(call: ToolCall, whole: dict[str, Any], results: Sequence[str]) -> ToolC
     is_answer = refused and results[-1].strip() == refused[0] and answer_of(call.command, Wrote())
     note = joined_notes("merged", TOOL_FAILED if refused and not is_answer else "")
     return call._replace(parts=text_part(left.text), exit_code=code, partial=partial, note=note, gaps=gaps)
+
+
+def _left_out(shown: str, rest: str) -> KeptText | None:
+    """Return what a command's first result showed while it went on, if Codex left that out of its whole output."""
+    first = _result(shown)[0] if _RUNNING.search(_head(shown)) else KeptText("")
+    lines = {line for line in first.text.splitlines() if line.strip()}
+    return first if lines and lines.isdisjoint(rest.splitlines()) else None
 
 
 def _shown_by_program(call: ToolCall, result: ProgramResult | None) -> ToolCall:

@@ -56,7 +56,9 @@ class Wrote(NamedTuple):
 
 _COMPLAINS = re.compile(
     rb"(?m)^(?:\x1b\[[\d;]{0,20}m){0,3}(?:fatal|error|curl: \(\d{1,3}\)|ssh|rg|[ef]?grep|ag|ls|cat|git|gh|jq"
-    rb"|[A-Z]\w{1,20}-[A-Z]\w{1,30}): \S"
+    rb"|[A-Z]\w{1,20}-[A-Z]\w{1,30}): \S|^error connecting to \S"
+    rb"|^[\w./-]{1,60}:? (?:received |got )?unexpected arguments?\b"
+    rb"|^(?:[\w./-]{1,60}: )?(?:unknown|unrecognized|invalid) (?:flag|option|command|argument|subcommand)\b"
 )
 """How a program says that it could not do what it was told."""
 

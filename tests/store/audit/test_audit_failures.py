@@ -233,6 +233,15 @@ def test_of_what_only_shows_and_failed_its_own_complaint_is_the_failure(
     assert [failure.text for failure in failures_of(store, buffer)] == ([told] if told else [])
 
 
+def test_what_a_search_could_not_read_is_one_failure_and_seen_by_one_line(store: Store, keep: Keep, show: Any) -> None:
+    lines = [f"rg: {name}: Operation not permitted (os error 1)\n".encode() for name in ("a", "b", "c")]
+    out = b"x.py:1:total\n".join((b"", *lines))
+    buffer = store.amend(keep(out, command="rg total . ~").name, exit_code=2)
+    assert len(_overlooked(store, buffer)) == 1
+    show(buffer, (3, 4))
+    assert _overlooked(store, buffer) == []
+
+
 @pytest.mark.parametrize(
     ("line", "is_told"),
     [

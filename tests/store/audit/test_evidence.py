@@ -386,6 +386,19 @@ def test_a_failed_run_is_made_good_by_a_later_one_of_as_much(failed: str, later:
     assert verdicts(*steps) == [verdict]
 
 
+@pytest.mark.parametrize(
+    ("failed", "parts", "verdict"),
+    [
+        ("go test -run 'TestA|TestB' ./cart", ["go test -run TestA ./cart", "go test -run TestB ./cart"], "supported"),
+        ("pytest a.py b.py", ["pytest a.py", "pytest b.py"], "supported"),
+        ("pytest a.py b.py c.py", ["pytest a.py", "pytest b.py"], "no evidence"),
+    ],
+)
+def test_several_runs_of_its_parts_make_a_failed_run_good(failed: str, parts: list[str], verdict: str) -> None:
+    ran = [Ran(part, PASSED) for part in parts]
+    assert verdicts(*STARTS, Ran(failed, FAILED, 1), Edited("cart.py"), *ran, Said("All tests pass.")) == [verdict]
+
+
 def test_a_program_that_was_called_wrongly_has_checked_nothing() -> None:
     wrong = Ran("ruff check --everything", "error: unexpected argument '--everything' found\n", 2)
     assert verdicts(*STARTS, wrong, Said("Lint is clean.")) == ["no evidence"]
@@ -1011,6 +1024,28 @@ def test_a_bundler_makes_no_failed_type_check_good() -> None:
 )
 def test_a_filter_that_only_leaves_out_what_went_well_hides_no_failure(output: str, verdict: str) -> None:
     assert verdicts(*STARTS, Ran("go test ./... 2>&1 | grep -v '^ok'", output), Said("All tests pass.")) == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("output", "verdict"),
+    [
+        ("CLEAN\n", "supported"),
+        ("0 issues.\nCLEAN\n", "supported"),
+        ("--- FAIL: TestTotal (0.00s)\nFAIL\tshop/cart\t0.01s\nFAIL\nCLEAN\n", "contradicted"),
+        ("something else\nCLEAN\n", "not known"),
+    ],
+)
+def test_only_the_mark_behind_such_a_filter_says_that_nothing_failed(output: str, verdict: str) -> None:
+    line = "golangci-lint run | tail -1; go test ./... 2>&1 | grep -v '^ok'; echo CLEAN"
+    assert verdicts(*STARTS, Ran(line, output), Said("All tests pass.")) == [verdict]
+
+
+def test_tests_that_go_well_tell_anew_what_vet_found() -> None:
+    vet = Ran(
+        "go vet ./cart 2>&1 | grep -v '^#' | head -5; echo DONE", "cart/a.go:3:1: expected '}', found 'EOF'\nDONE\n"
+    )
+    assert "masked-exit" in alarms(*STARTS, vet)
+    assert "masked-exit" not in alarms(*STARTS, vet, Ran("go test ./cart", "ok  \tshop/cart\t0.1s\n"))
 
 
 @pytest.mark.parametrize(

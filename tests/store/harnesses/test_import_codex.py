@@ -1,5 +1,6 @@
 """Rollouts of Codex: commands that outlive their first result, and transcripts that have just come."""
 
+import json
 import os
 import time
 from pathlib import Path
@@ -12,6 +13,27 @@ from tests.store.harnesses.past_kit import ENDED, LONG_AGO, Import, Rollout, buf
 
 SESSION = "0199aaaa-0000-7000-8000-000000000001"
 RUNNING = "Process running with session ID 77"
+
+
+@pytest.mark.parametrize(
+    ("first", "kept"),
+    [("fatal: could not read\n", b"fatal: could not read\ndone\n"), ("do\n\ndone\n", b"done\n"), ("", b"done\n")],
+)
+def test_what_a_command_showed_first_is_kept_though_the_whole_output_lacks_it(
+    store: Store, imported: Import, tmp_path: Path, first: str, kept: bytes
+) -> None:
+    about = {"name": "exec_command", "arguments": json.dumps({"cmd": "make"}), "call_id": "c1"}
+    shown = f"Process running with session ID 5\nOutput:\n{first}"
+    end = {"call_id": "c1", "command": ["bash", "-lc", "make"], "aggregated_output": "done\n", "exit_code": 2}
+    rollout = Rollout("0199aaaa-0000-7000-8000-000000000003")
+    rollout.lines += [
+        rollout.line("response_item", type="function_call", **about),
+        rollout.line("response_item", type="function_call_output", call_id="c1", output=shown),
+        rollout.line("event_msg", type="exec_command_end", **end),
+    ]
+    imported(rollout.write(tmp_path))
+    (made,) = buffers(store)
+    assert (made.exit_code, read(store, made)) == (2, kept)
 
 
 def test_a_command_that_goes_on_has_the_rest_and_the_exit_code_of_later_results(

@@ -107,7 +107,11 @@ def test_a_search_whose_programs_complained_has_failed(line: str) -> None:
         (b"rg: src\\*.cs: IO error (os error 123)\n", True),
         (b"Now using node v22\nssh: Could not resolve hostname\nfatal: Could not read\n", True),
         (b"\x1b[31;1mSelect-String: \x1b[0mParameter cannot be processed\n", True),
+        (b"error connecting to api.github.com\ncheck your internet connection\n", True),
+        (b"snapshot received unexpected arguments: --head\n", True),
+        (b"tool: unknown flag --head\n", True),
         (b"Now using node v22.20.0 (npm v10.9.3)\n", False),
+        (b"the shop received an unexpected guest\n", False),
         (b"src/a.py: error: none here\n", False),
     ],
 )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from sightline.audit.evidence.call_facts import exit_code_of
 from sightline.audit.evidence.check_counts import hides_lines
 from sightline.audit.evidence.check_names import KINDS, NOUNS, OWN_SCRIPTS
-from sightline.audit.evidence.check_relations import are_nested, bears_on, covers, makes_good, tells_anew
+from sightline.audit.evidence.check_relations import are_nested, bears_on, covers, is_made_good, tells_anew
 from sightline.audit.evidence.checks import FAILED, PASSED, UNKNOWN, Check
 from sightline.audit.evidence.claims import RAN
 from sightline.audit.evidence.evidence_records import (
@@ -66,7 +66,8 @@ def check_alarms(trail: Trail) -> Iterator[Alarm]:
         later = [one for one in trail.checks if one.view.time > check.view.time and one.outcome == PASSED]
         whole = [one for one in trail.checks if one.kind == check.kind and one.is_whole and one.outcome == PASSED]
         is_part = not check.is_whole and any(not trail.edited_since(one) for one in whole)
-        made_good = any(makes_good(one, check) or covers(one, check) for one in later) or trail.formatted_since(check)
+        made_good = is_made_good(check, later) or any(covers(one, check) for one in later)
+        made_good = made_good or trail.formatted_since(check)
         if check.outcome == FAILED and not (check in masked or is_part or made_good or trail.may_show_since(check)):
             since = f"; {were_edited(edited)} since, and it was not run again" if edited else ""
             grounds = (ground_of_check(check), *(ground_of_edit(one) for one in edited[-1:]))

@@ -1,6 +1,7 @@
 """Reads from an output how a check ended: by what tools count there, and by their last words."""
 
 import re
+from collections.abc import Iterable
 from functools import cache
 
 from sightline.audit.evidence.call_facts import command_of
@@ -230,6 +231,11 @@ def _lines_of(data: bytes) -> list[str]:
 @cache
 def _good_ends(kind: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(one["line"].rstrip()) for one in check_table()["ended_well"] if kind in one["kinds"])
+
+
+def says_all_is_well(line: str, kinds: Iterable[str]) -> bool:
+    """Return whether a line is what a check of some kinds says last if all is well."""
+    return any(pattern.fullmatch(line) for kind in kinds for pattern in _good_ends(kind))
 
 
 def failed_tasks(store: Reading, buffer: Buffer | None) -> frozenset[str]:

@@ -234,6 +234,17 @@ def covers_operands(later: tuple[str, ...], earlier: tuple[str, ...]) -> bool:
     )
 
 
+def parts_of_operands(operands: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Return what chooses the parts of a run: each of its places, or each name of its only pattern."""
+    options = [one for one in operands if one[:1] == "-"]
+    places = [one for one in operands if one[:1] != "-"]
+    option, _, pattern = options[0].partition(" ") if options else ("", "", "")
+    names = pattern.strip("'\"").split("|")
+    if len(options) == 1 and option in _BY_PATTERN and len(names) > 1:
+        return [(f"{option} {name}", *places) for name in names]
+    return [(*options, one) for one in places]
+
+
 def _lies_in(place: str, other: str) -> bool:
     """Return whether a file, folder or test is, or is a part of, another: ``./a/b`` of ``./a/...``."""
     place, other = place.removeprefix("./").rstrip("/"), other.removeprefix("./").removesuffix("/...").rstrip("/")

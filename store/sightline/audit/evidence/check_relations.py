@@ -1,5 +1,7 @@
 """Relations of checks and edits: which later check covers an earlier one, and which edits a check depends on."""
 
+from collections.abc import Sequence
+
 from sightline.audit.evidence.check_names import (
     BUILD,
     LINT,
@@ -9,6 +11,7 @@ from sightline.audit.evidence.check_names import (
     covers_operands,
     is_of_other_language,
     may_be_the_same,
+    parts_of_operands,
 )
 from sightline.audit.evidence.checks import FAILED, PASSED, Check
 from sightline.audit.evidence.edits import Edit
@@ -21,6 +24,14 @@ def makes_good(later: Check, run: Check) -> bool:
         return covers and (later.outcome == PASSED or (later.outcome == FAILED and not run.is_whole))
     same = later.kind == run.kind and are_nested(later.folder, run.folder) and may_be_the_same(later.phrase, run.phrase)
     return same and later.outcome == PASSED and (later.is_whole or covers_operands(later.operands, run.operands))
+
+
+def is_made_good(run: Check, later: Sequence[Check]) -> bool:
+    """Return whether later runs tell anew what a failed run told: one of as much, or several of its parts."""
+    if any(makes_good(one, run) for one in later):
+        return True
+    parts = parts_of_operands(run.operands)
+    return len(parts) > 1 and all(any(makes_good(one, run._replace(operands=part)) for one in later) for part in parts)
 
 
 def concerns(edit: Edit, check: Check) -> bool:
@@ -50,6 +61,8 @@ _COVERED_BY = {TEST: (), BUILD: (BUILD, TYPES, TEST), TYPES: (TYPES, BUILD, TEST
 
 def covers(later: Check, check: Check) -> bool:
     """Return whether a check that ended well has looked at what an older one of the same place looked at."""
+    if check.phrase == "go vet" and later.phrase == "go test":
+        return are_nested(later.folder, check.folder)  # it vets what it tests, and cannot build what does not parse
     if check.outcome == FAILED and (check.kind == LINT or (check.kind == TYPES and not _looks_at_types(later, check))):
         return False
     return later.kind in _COVERED_BY[check.kind] and are_nested(later.folder, check.folder)

@@ -24,8 +24,10 @@ from sightline.audit.evidence.check_counts import (
     hides_lines,
     leaves_out,
     most_by_head,
+    says_all_is_well,
 )
 from sightline.audit.evidence.check_names import (
+    KINDS,
     TEST,
     NamedCheck,
     check_named,
@@ -35,7 +37,7 @@ from sightline.audit.evidence.check_names import (
     may_show_checks,
 )
 from sightline.audit.evidence.check_places import places_of
-from sightline.audit.evidence.list_ends import ASIDE, own_lines, pipefail_in, printed_ends, prints_ends
+from sightline.audit.evidence.list_ends import ASIDE, own_lines, pipefail_in, printed_ends, printed_marks, prints_ends
 from sightline.audit.timeline import Call
 from sightline.base.errors import SightlineError
 from sightline.base.records import STOPPED, TOOL_FAILED, Buffer, View
@@ -486,6 +488,9 @@ def _outcome(store: Reading, call: Call, program: WritingProgram, check: NamedCh
             )
         ):
             return PASSED, BY_SILENCE
+        is_done = code == 0 and check.kind == TEST and place.of_kind == 1 and not (written.is_partial or hides)
+        if is_done and printed_marks(command_of(call)) and _left_nothing(store, call, written, filters):
+            return PASSED, BY_SILENCE
     return UNKNOWN, BY_NOTHING
 
 
@@ -506,8 +511,10 @@ def _left_nothing(store: Reading, call: Call, buffer: Buffer, filters: tuple[str
     """Return whether filters that leave out what went well left nothing of tests that were run."""
     if not leaves_out(call, filters) or "2>/dev/null" in command_of(call) or buffer.bytes > _SILENT_BYTES:
         return False
-    lines = first_and_last_lines(store, buffer) if buffer.bytes else []
-    return all(any(one.fullmatch(line) for one in _lines_like("found_nothing")) for line in lines)
+    marks = printed_marks(command_of(call))
+    lines = [one for one in first_and_last_lines(store, buffer) if one not in marks] if buffer.bytes else []
+    nothing, others = _lines_like("found_nothing"), [kind for kind in KINDS if kind != TEST]
+    return all(any(one.fullmatch(line) for one in nothing) or says_all_is_well(line, others) for line in lines)
 
 
 _SILENT_BYTES = 1024

@@ -149,6 +149,17 @@ def own_lines(command: str, lines: Sequence[str]) -> Mapping[int, Sequence[str]]
     return found
 
 
+@lru_cache(maxsize=512)
+def printed_marks(command: str) -> frozenset[str]:
+    """Return the lines that parts of a command only print, as with ``; echo DONE``."""
+    found = set[str]()
+    for part in parts_of(command) if "echo" in command or "printf" in command else ():
+        words = without_assignments(part.stages[0].words) if len(part.stages) == 1 else ()
+        if words[:1] in (("echo",), ("printf",)) and (text := _text(words)) and "$" not in text:
+            found.add(text)
+    return frozenset(found)
+
+
 def _text(words: tuple[str, ...]) -> str | None:
     """Return what ``echo`` or ``printf`` prints, with its variables; None where nobody can tell."""
     if any(word.startswith("'") and "$" in word for word in words):

@@ -26,7 +26,7 @@ from sightline.log.session_events import FORKED, RESUMED
 from sightline.log.session_history import SessionEvents, events_of
 from sightline.store import Reading
 
-_EVIDENCE = "evidence/14"  # raise the number when the same log would be judged differently
+_EVIDENCE = "evidence/15"  # raise the number when the same log would be judged differently
 
 
 def alarm_rules(store: Reading) -> str:

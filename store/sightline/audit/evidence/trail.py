@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from sightline.audit.evidence.check_counts import CheckCounts
 from sightline.audit.evidence.check_names import NOUNS
-from sightline.audit.evidence.check_relations import are_nested, concerns, makes_good
+from sightline.audit.evidence.check_relations import are_nested, concerns, is_made_good
 from sightline.audit.evidence.checks import (
     BY_OUTPUT,
     FAILED,
@@ -154,7 +154,5 @@ class Trail:
         """Return failed runs of some kinds for which no later run of the same check, on as much, succeeded."""
         wanted = [one for one in self.checks if one.kind in kinds]
         return [
-            run
-            for at, run in enumerate(wanted)
-            if run.outcome == FAILED and not any(makes_good(later, run) for later in wanted[at + 1 :])
+            run for at, run in enumerate(wanted) if run.outcome == FAILED and not is_made_good(run, wanted[at + 1 :])
         ]
