@@ -478,3 +478,31 @@ def test_what_an_agent_said_before_the_mirror_begins_is_known_without_the_other_
     hosts.ship("a")
     place.bring_up_to_date()
     assert [one.time for one in events_of(place, name).messages] == [one.time for one in said]
+
+
+@pytest.mark.parametrize("is_mirrored_before", [True, False])
+def test_what_a_host_whose_clock_is_ahead_captured_is_listed_by_when_it_was_announced(
+    hosts: Hosts, place: SharedStore, monkeypatch: pytest.MonkeyPatch, is_mirrored_before: bool
+) -> None:
+    if is_mirrored_before:
+        place.bring_up_to_date()
+    now = time.time
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "time", lambda: now() + 7 * 86_400)
+        early = [keep_in(hosts.stores["a"], b"x\n", command=f"early {number}", exit_code=1) for number in range(9)]
+        hosts.ship("a")
+    hosts.fleet.rows("UPDATE sightline.buffers SET announced = announced - interval '3 hours' WHERE created > now()")
+    late = keep_in(hosts.stores["b"], b"x\n", command="late", exit_code=1)
+    hosts.ship("b")
+    assert [one.command for one in narrowed(place, limit=1)] == ["late"]
+    assert [one.command for one in narrowed(place, limit=1, words=("e",))] == ["late"]
+    last_hour = time.time() - 3_600
+    assert not {one.command for one in narrowed(place, since=last_hour)} & {one.command for one in early}
+    assert not {one.command for one in narrowed(place, since=last_hour, text="early")} & {one.command for one in early}
+    since = place.to_examine(last_hour)
+    assert since is not None
+    assert since.outputs == [hosts.ref("b", late).replace("@", "")]
+    place.bring_up_to_date()
+    assert place.listed(1)[0].buffer.command == "late"
+    names = [hosts.ref("a", one).replace("@", "") for one in early[::-1]]
+    assert [item.buffer.name for item in place.listed(20) if item.buffer.name in names] == names

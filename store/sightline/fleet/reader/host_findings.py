@@ -27,7 +27,7 @@ LEFT JOIN sightline.judgements AS judged
     ON judged.created = found.created AND judged.host = found.host AND judged.name = found.name
 LEFT JOIN (SELECT DISTINCT host, created, name FROM sightline.changes WHERE created >= to_timestamp(%(since)s))
     AS changed ON changed.host = found.host AND changed.created = found.created AND changed.name = found.name
-WHERE found.created >= to_timestamp(%(since)s) AND WITHIN
+WHERE found.created >= to_timestamp(%(since)s) AND found.announced >= to_timestamp(%(since)s) AND WITHIN
 """
 
 _TO_EXAMINE = """(

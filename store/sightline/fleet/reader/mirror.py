@@ -645,9 +645,9 @@ class Mirror:
                 if one.buffer.name in ran:
                     self.index.put_buffer(one.buffer)
             places = dict[str, int]()
-            for one in sorted(stored, key=lambda one: one.buffer.created):
+            for one in sorted(stored, key=lambda one: (one.began, one.buffer.created)):
                 if one.buffer.name not in ran:
-                    places[one.buffer.name] = above = max(_order(one.buffer), above + 1 if on_top else 0)
+                    places[one.buffer.name] = above = max(_order(one.buffer.name, one.began), above + 1)
             self.index.put_in_order(places)
             self._db.execute_all(
                 "INSERT OR REPLACE INTO shared_places VALUES (?, ?, ?)",
@@ -670,7 +670,7 @@ class Mirror:
             known = before.pop(buffer.name, None) or Index.buffer(self.index, buffer.name)
             if known is None or (known.state == "running" and _comes(known) != _comes(buffer)):
                 self.index.put_buffer(buffer)
-                self.index.put_in_order({buffer.name: _order(buffer)})
+                self.index.put_in_order({buffer.name: _order(buffer.name, min(buffer.created, time.time()))})
                 changed = True
         for name in before:  # it has ended, and was not shipped
             self.index.forget_buffer(name)
@@ -779,8 +779,8 @@ def _refs(entry: LogEntry) -> Iterator[str]:
     return (str(name) for name in refs if "/" in str(name)) if isinstance(refs, list) else iter(())
 
 
-def _order(buffer: Buffer) -> int:
-    return (int(buffer.created * 1e6) << _PLACE_BITS) | (zlib.crc32(buffer.name.encode()) & ((1 << _PLACE_BITS) - 1))
+def _order(name: str, began: float) -> int:
+    return (int(began * 1e6) << _PLACE_BITS) | (zlib.crc32(name.encode()) & ((1 << _PLACE_BITS) - 1))
 
 
 def _batches(items: Iterable[Any]) -> Iterator[list[Any]]:

@@ -72,12 +72,14 @@ class StoredOutput(NamedTuple):
         packs: SHA-256 of each pack with parts of it, in hex.
         frames: for each stream its frames (index of the pack, offset, stored bytes, raw bytes, newlines before it).
         hashes: SHA-256 of each frame's stored bytes, in hex, for streams of several frames whose hosts have told them.
+        began: when it began, at the latest when it was announced: a host's clock may be ahead. Seconds since the epoch.
     """
 
     buffer: Buffer
     packs: list[str]
     frames: dict[str, list[list[int]]]
     hashes: dict[str, list[str]]
+    began: float
 
 
 class Title(NamedTuple):
@@ -142,7 +144,8 @@ def number_at(offset: int) -> tuple[int, int]:
 BUFFER = """
 SELECT host.name, found.record::text, ARRAY(SELECT encode(one, 'hex') FROM unnest(found.packs) AS one),
     found.frames::text, (SELECT change.record::text FROM sightline.changes AS change WHERE change.host = found.host
-    AND change.created = found.created AND change.name = found.name ORDER BY change.seq DESC LIMIT 1)
+    AND change.created = found.created AND change.name = found.name ORDER BY change.seq DESC LIMIT 1),
+    extract(epoch FROM found.announced)::float8
 """
 """SQL that selects an output from ``found``, on ``host``, as `stored_in` takes it."""
 
@@ -164,7 +167,7 @@ _HOSTS = (
     f" extract(epoch FROM seen)::float8, {_number('items')}, {_number('remarks')} FROM sightline.hosts ORDER BY id"
 )
 
-_TITLES_AT_ONCE = 10_000
+_MOST_FOUND = _TITLES_AT_ONCE = 10_000
 """The most that the database's function gives."""
 
 _TITLES = """
@@ -353,14 +356,24 @@ class SharedRows:
                 return list(found.values())[:most], len(found) <= most
 
     def found(self, wanted: Narrowing) -> list[StoredOutput]:
-        """Return the newest outputs that match."""
-        rows = self._connection.rows(
-            BUFFER
-            + "FROM sightline.find_buffers(%s::text[], %s, to_timestamp(%s), most => %s, only_failed => %s) AS found"
-            " JOIN sightline.hosts AS host ON host.id = found.host ORDER BY found.created DESC",
-            (list(wanted.words), wanted.host or "*", wanted.since, wanted.limit, wanted.failed),
-        )
-        return list(stored_in(rows))
+        """Return the newest outputs that match.
+
+        The database has them by their hosts' clocks. If one is ahead, more are read, until enough are sure to be newer
+        than all that are not read.
+        """
+        most = wanted.limit
+        while True:
+            rows = self._connection.rows(
+                BUFFER + "FROM sightline.find_buffers(%s::text[], %s, to_timestamp(%s), most => %s, only_failed => %s)"
+                " AS found JOIN sightline.hosts AS host ON host.id = found.host ORDER BY found.created DESC",
+                (list(wanted.words), wanted.host or "*", wanted.since, most, wanted.failed),
+            )
+            found = list(stored_in(rows))
+            oldest = min((one.buffer.created for one in found), default=0.0)
+            is_enough = sum(one.began >= oldest for one in found) >= min(wanted.limit, len(found))
+            if is_enough or len(rows) < most or most >= _MOST_FOUND:
+                return [one for one in found if one.began >= wanted.since]
+            most = min(most * 8, _MOST_FOUND)
 
     def entries_of(self, buffers: Sequence[str]) -> list[LogEntry]:
         """Return lines of logs about some outputs: of their own hosts, and of all that were shown them."""
@@ -467,11 +480,11 @@ class SharedRows:
 
 def stored_in(rows: Iterable[tuple[Any, ...]]) -> Iterator[StoredOutput]:
     """Yield the outputs in rows of `BUFFER`."""
-    for host, record, packs, frames, change in rows:
+    for host, record, packs, frames, change, announced in rows:
         buffer = _buffer(host, record, change)
         if buffer is not None:
             places = _frames(frames)
-            yield StoredOutput(buffer, packs, places, _hashes(record, places))
+            yield StoredOutput(buffer, packs, places, _hashes(record, places), min(buffer.created, announced))
 
 
 def _frames(text: str) -> dict[str, list[list[int]]]:

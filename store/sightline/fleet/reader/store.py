@@ -198,9 +198,11 @@ class SharedStore(Reading):
         if not wanted.text or (compared and wanted.words):
             stored += self.rows.found(wanted)
         self._take_in(stored)
-        found = {one.name: one for one in running if _is_wanted(one, wanted)}
-        found |= {one.buffer.name: one.buffer for one in stored}
-        return Narrowed(sorted(found.values(), key=lambda buffer: -buffer.created)[: wanted.limit], compared)
+        now = time.time()
+        found = {one.name: (min(one.created, now), one) for one in running if _is_wanted(one, wanted)}
+        found |= {one.buffer.name: (one.began, one.buffer) for one in stored if one.began >= wanted.since}
+        newest = sorted(found.values(), key=lambda one: one[0], reverse=True)
+        return Narrowed([buffer for _, buffer in newest[: wanted.limit]], compared)
 
     def _matching(self, wanted: Narrowing) -> tuple[list[StoredOutput], int]:
         """Return the best of the newest outputs whose titles match a text, and their number if there are others."""
