@@ -2,8 +2,10 @@
 
 import subprocess
 import sys
+from unittest.mock import call, patch
 
 import pytest
+from textual.driver import Driver
 
 from sightline.store import Store
 from sightline_tui.commands import Help
@@ -11,7 +13,7 @@ from sightline_tui.common.store_read import StoreRead
 from sightline_tui.inspector import Inspector
 from sightline_tui.viewer import annotations, opened_output
 from sightline_tui.viewer.viewer import Viewer
-from tests.tui.tui_kit import add, buffers, numbered, opened, press, run, text, viewer
+from tests.tui.tui_kit import add, buffers, numbered, opened, press, rest, run, text, until, viewer
 
 HEAVY = ("watchfiles", "anyio", "rapidfuzz", "pygments", "markdown_it", "numpy")
 OTHER_FLOORS = ("sightline.capture", "sightline.pipeline", "sightline.audit", "sightline.tools")
@@ -118,5 +120,17 @@ def test_an_empty_store_says_what_to_do(store: Store) -> None:
     async def body() -> None:
         async with opened(store) as pilot:
             assert "sightline demo" in "\n".join(text(pilot.app.query_one("#notice")))
+
+    run(body)
+
+
+def test_all_of_the_screen_is_drawn_again_when_the_shell_gives_the_terminal_back(store: Store) -> None:
+    async def body() -> None:
+        add(store, "cmd_00000a", "ls", b"x\n")
+        async with opened(store) as pilot:
+            await rest(pilot)
+            with patch.object(pilot.app.screen, "refresh", wraps=pilot.app.screen.refresh) as drawn:
+                pilot.app.post_message(Driver.SignalResume())
+                await until(pilot, lambda: call(repaint=True, layout=True) in drawn.mock_calls)
 
     run(body)

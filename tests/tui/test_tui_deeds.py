@@ -116,6 +116,16 @@ def test_what_was_deleted_is_taken_back_by_the_same_key(store: Store) -> None:
     run(body)
 
 
+@pytest.mark.parametrize("size", [(80, 24), (100, 30), (160, 45), (40, 12)])
+def test_what_was_deleted_is_called_so_at_any_width(store: Store, size: tuple[int, int]) -> None:
+    async def body() -> None:
+        async with opened(store, size) as pilot:
+            await press(pilot, "D", "y")
+            assert " deleted " in "\n".join(text(buffers(pilot))[:2])
+
+    run(body)
+
+
 def test_what_was_deleted_is_removed_when_its_time_is_over(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(removal, "TAKE_BACK_SECONDS", 0.01)
 

@@ -1,10 +1,17 @@
 """What no agent saw leads: the header says how much, and two keys go there, from buffer to buffer."""
 
+import asyncio
+import threading
+from unittest.mock import patch
+
 import pytest
 from textual.pilot import Pilot
 
+from sightline.audit.verdict import Scope, Verdict, VerdictReader
+from sightline.base.project import Project
 from sightline.store import Store
 from sightline_tui import misses
+from sightline_tui.misses import Misses
 from tests.tui.test_tui_audit import BROKEN, info, show, toasts
 from tests.tui.tui_kit import add, buffers, numbered, opened, press, run, text, until, viewer
 
@@ -44,6 +51,30 @@ def test_where_every_failure_was_seen_the_header_says_so(store: Store) -> None:
     async def body() -> None:
         async with opened(store) as pilot:
             await until(pilot, lambda: "✓ 1 command failed, seen" in header(pilot))
+
+    run(body)
+
+
+def test_what_was_being_read_of_another_project_is_not_told_of_this_one(store: Store) -> None:
+    fill(store)
+    begun, gate, told = threading.Event(), threading.Event(), list[Scope]()
+    step = VerdictReader.step
+
+    def held(reader: VerdictReader, seconds: float) -> Verdict:
+        begun.set()
+        gate.wait(10)
+        return step(reader, seconds)
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            found = Misses(pilot.app.screen, store, None, lambda _: told.append(found._reader.scope))
+            with patch.object(VerdictReader, "step", held):
+                found.ask()
+                await asyncio.to_thread(begun.wait, 10)
+                found.start_afresh(Project("/elsewhere"))
+                gate.set()
+                await until(pilot, lambda: bool(told))
+            assert {one.project for one in told} == {Project("/elsewhere")}
 
     run(body)
 

@@ -97,10 +97,13 @@ def test_agents_at_work_are_those_whose_command_has_not_ended(store: Store) -> N
 
 
 def test_a_shell_is_called_by_the_name_that_its_session_was_given(store: Store) -> None:
-    recordings = [running(store, f"cmd_00000{at}", "make", 30 + at, by) for at, by in enumerate(("red", "shell-71"))]
+    recordings = [
+        running(store, f"cmd_00000{at}", f"make {by}", 30 + at, by) for at, by in enumerate(("red", "shell-71"))
+    ]
     known = [Session(name, "shell", "", "", "/", NOW) for name in ("red", "shell-71")]
     with patch.object(type(store.index), "sessions", lambda _: known):
         assert [one.agent or one.session for one in at_work(store, store.index.running())] == ["red", "shell"]
+        assert [one.agent for one in make_brief(store).sections[0].items] == ["red", "shell"]
     for recording in recordings:
         recording.seal(exit_code=0)
 

@@ -13,12 +13,13 @@ from subprocess import DEVNULL
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.console import RenderableType
-from textual import events
+from textual import events, on
 from textual.actions import ActionParseResult, parse
 from textual.app import ScreenStackError
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
+from textual.driver import Driver
 from textual.message_pump import MessagePump
 from textual.screen import ModalScreen, Screen
 from textual.theme import Theme
@@ -450,6 +451,11 @@ class InspectorApp(FaultTold[None]):
     async def on_beginning_wanted(self) -> None:
         """Offer the first steps that fill a store."""
         await self.run_action("begin")
+
+    @on(Driver.SignalResume)
+    def _resumed(self) -> None:
+        """Draw all of the screen, which the shell has written over since Ctrl-Z."""
+        self.refresh(layout=True)
 
     def on_session_followed(self, message: messages.SessionFollowed) -> None:
         """Go back to the main screen to watch a session live."""

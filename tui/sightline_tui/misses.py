@@ -112,7 +112,8 @@ class Misses:
         self._last: tuple[str, str, int] | None = None
         self._then: Callable[[], None] | None = None
         self.found: Found | None = None
-        self._reads: StoreRead[Found] = StoreRead(screen, lambda: self._read, self._take)
+        self._era = object()  # another one after each new beginning
+        self._reads: StoreRead[tuple[object, VerdictReader, Found]] = StoreRead(screen, self._plan, self._take)
 
     def ask(self) -> None:
         """Read soon what has changed."""
@@ -123,7 +124,7 @@ class Misses:
     def start_afresh(self, project: Project | None) -> None:
         """Begin anew, since the store or the project is another one."""
         self._project = project
-        self._reader, self._last, self.found = None, None, None
+        self._reader, self._last, self.found, self._era = None, None, None, object()
         self.ask()
 
     def next(self, selected: str) -> Miss | None:
@@ -150,14 +151,21 @@ class Misses:
         found: OverlookedPlaces | None = overlooked_places.places_in(self._store, name)
         return found
 
-    def _read(self) -> Found:
-        if self._reader is None:
-            self._reader = verdicts.VerdictReader(self._store, verdicts.Scope(project=self._project))
-        verdict = self._reader.step(_STEP_SECONDS)
-        return Found(verdict, overlooked_places.missed_in(self._store, self._reader.scope))
+    def _plan(self) -> "Callable[[], tuple[object, VerdictReader, Found]]":
+        era, known, project = self._era, self._reader, self._project
 
-    def _take(self, found: Found) -> None:
-        self.found = found
+        def read() -> "tuple[object, VerdictReader, Found]":
+            reader = known or verdicts.VerdictReader(self._store, verdicts.Scope(project=project))
+            verdict = reader.step(_STEP_SECONDS)
+            return era, reader, Found(verdict, overlooked_places.missed_in(self._store, reader.scope))
+
+        return read
+
+    def _take(self, read: "tuple[object, VerdictReader, Found]") -> None:
+        era, reader, found = read
+        if era is not self._era:
+            return  # it is about what was shown before
+        self._reader, self.found = reader, found
         self._told(found.verdict)
         if self._then is not None and (found.missed or found.verdict.is_done):
             deed, self._then = self._then, None

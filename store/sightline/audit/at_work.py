@@ -8,7 +8,7 @@ from sightline.base.errors import SightlineError
 from sightline.base.records import Buffer
 from sightline.light.named_tuple import NamedTuple
 from sightline.log.session_history import events_of
-from sightline.log.sessions import is_named_shell
+from sightline.log.sessions import agent_of
 from sightline.shape.clean import clean_line
 from sightline.store import Reading
 
@@ -21,7 +21,7 @@ class AtWork(NamedTuple):
 
     Attributes:
         session: its session.
-        agent: its harness; empty if that is not known, or is a mere shell's while the session has a name of its own.
+        agent: its harness, or the given name of a shell's session; empty if the harness is not known.
         buffer: the running output that was begun last.
         others: number of its other running outputs.
         last_line: the last line of that output that is not blank; empty if there is none.
@@ -44,7 +44,7 @@ def at_work(store: Reading, running: Iterable[Buffer]) -> list[AtWork]:
     for buffer in sorted(running, key=lambda one: -one.created):
         if not buffer.origin:  # what goes into a command's filters runs with the command
             own.setdefault(buffer.session, []).append(buffer)
-    agents = {one.name: "" if is_named_shell(one) else one.harness for one in store.index.sessions()} if own else {}
+    agents = {one.name: agent_of(one) for one in store.index.sessions()} if own else {}
     return [
         AtWork(
             name,

@@ -32,7 +32,7 @@ from sightline.base.refs import format_ref, parse_ref
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any
 from sightline.log.call_names import call_name
-from sightline.log.sessions import session_title
+from sightline.log.sessions import agent_of, session_title
 from sightline.shape.summary import counted, human_bytes, human_seconds, one_line
 from sightline.store import Reading, Store
 
@@ -54,7 +54,7 @@ class BriefItem(NamedTuple):
         command: command of the output; empty if the text has it.
         times: number of outputs of which the same is to be said; the ref is that of the first of them.
         when: when that output was begun, seconds since the epoch; 0 if that is not known.
-        agent: harness of its session; empty if that is not known.
+        agent: harness of its session, or a shell session's given name; empty if the harness is not known.
         project: name of its project; empty for none, and in a brief of one project.
         now: of what runs: its last line, and what its agent said last; empty if neither is known.
     """
@@ -194,7 +194,7 @@ def _with_origins(store: Reading, sections: Sequence[Section], *, named: bool) -
     names = {item.ref: _name_in(item.ref) for section in sections for item in section.items}
     buffers = store.index.buffers(names.values())
     projects = {root: Project(root).name for root in {one.project for one in buffers.values()} if root and named}
-    agents = {session.name: session.harness for session in store.index.sessions()}
+    agents = {session.name: agent_of(session) for session in store.index.sessions()}
 
     def told(item: BriefItem) -> BriefItem:
         buffer = buffers.get(names.get(item.ref, ""))

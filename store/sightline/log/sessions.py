@@ -72,9 +72,10 @@ def is_onlooker(session: Session) -> bool:
     return session.harness == SHELL and session.client in (INSPECTOR, TERMINAL)
 
 
-def is_named_shell(session: Session) -> bool:
-    """Return whether a session of a mere shell has a name that was given to it."""
-    return session.harness == SHELL and not session.name.startswith((f"{SHELL}-", TERMINAL))
+def agent_of(session: Session) -> str:
+    """Return what to call the agent of a session: its harness; of a mere shell the name that its session was given."""
+    is_named = session.harness == SHELL and not session.name.startswith((f"{SHELL}-", TERMINAL))
+    return session.name if is_named else session.harness
 
 
 def at_terminal(session: Session) -> Session:

@@ -232,9 +232,7 @@ def row_parts(
         StripPart(wording.PIN if buffer.pinned else " ", faded or "accent"),
         _told(buffer, overlooked, faded),
     ]
-    notes = _notes(seen, times, faded)
-    if is_deleted:
-        notes = [StripPart(" deleted", "failed"), *notes]
+    notes = [StripPart(" deleted", "failed")] if is_deleted else _notes(seen, times, faded)
     if line == 1:
         return [*signs, *_named(buffer, max(width - _LEFT, 4), faded, terms, notes, is_part=is_part)]
     ref = _ref_parts(buffer, room.ref, faded, terms)
@@ -329,10 +327,13 @@ def _named(
     *,
     is_part: bool,
 ) -> list[StripPart]:
-    """Label and command in so many cells; behind them notes, as many of the first as leave room for the command."""
-    while notes and cells - width_of(notes) < _LEAST_GAP:
+    """Label and command in so many cells; behind them notes, as many of the first as leave room for the command.
+
+    That an output is deleted is said at any width.
+    """
+    while notes and notes[0].style != "failed" and cells - width_of(notes) < _LEAST_GAP:
         notes = notes[:-1]
-    width = cells - width_of(notes)
+    width = max(cells - width_of(notes), 0)
     label = title(buffer.label)
     named = [StripPart(_BELOW, "dim")] if is_part else []
     named += [*marked_parts([StripPart(label, faded or "label")], terms), StripPart("  ")] if label else []
