@@ -120,6 +120,7 @@ def test_agents_are_named_as_far_as_the_list_has_room_for_them(
             said = [line for line in text(lines) if "●" in line or "more" in line]
             assert len(said) == len(shown)
             assert all(one in line for one, line in zip(shown, said, strict=True))
+            assert ["F follows all" in line for line in said] == [True, *[False] * (len(said) - 1)]
         for recording in recordings:
             recording.seal(exit_code=0)
 

@@ -33,6 +33,7 @@ _ONE_LINE_CELLS = 76  # from this width on, all of an agent stands in one line
 _A_LINE_EACH = 5  # lines of the pane for each agent that has one
 _AGENT_CELLS = 11
 _FOLLOW = (StripPart("F", "key"), StripPart(" follows ", "dim"))
+_FOLLOW_ALL = (StripPart("F", "key"), StripPart(" follows all ", "dim"))  # the output used last, of any agent
 
 Line = tuple[Sequence[StripPart], Sequence[StripPart]]
 
@@ -70,7 +71,7 @@ def agents_after(
     return kept + [AgentNow(one) for one in by_session.values() if now - one.buffer.created >= LEAST_SECONDS]
 
 
-def lines_of(agent: AgentNow, width: int, now: float) -> list[Line]:
+def lines_of(agent: AgentNow, width: int, now: float, keys: Sequence[StripPart] = _FOLLOW) -> list[Line]:
     """Return an agent's line, or two where the pane is narrow: the second has what it printed and said."""
     one, buffer = agent.work, agent.work.buffer
     if agent.ended:
@@ -79,7 +80,7 @@ def lines_of(agent: AgentNow, width: int, now: float) -> list[Line]:
         since = duration(buffer._replace(kind="cmd"), now) + (f" +{one.others}" if one.others else "")
         state = StripPart(f" {MARKS['running']} {since:<5} ", "running")
     who = StripPart(pad(title(one.agent or one.session), _AGENT_CELLS) + " ", "key")
-    right = () if agent.ended else _FOLLOW
+    right = () if agent.ended else keys
     room = width - width_of(right) - 1
     is_narrow = width < _ONE_LINE_CELLS
     cells = room if is_narrow else room // 2
@@ -189,7 +190,12 @@ class NowLines(Bar):
         most = max(pane.height // _A_LINE_EACH, 1)
         if len(self._agents) == most + 1:
             most += 1  # naming the last one takes no more room than counting it
-        lines = [line for one in self._agents[:most] for line in lines_of(one, pane.width, now)]
+        keys: list[Sequence[StripPart]] = [_FOLLOW] if len(self._agents) == 1 else [_FOLLOW_ALL, *[()] * (most - 1)]
+        lines = [
+            line
+            for one, named in zip(self._agents, keys, strict=False)
+            for line in lines_of(one, pane.width, now, named)
+        ]
         if (more := len(self._agents) - most) > 0:
             lines.append(([StripPart(f"   {more:,} more: ", "dim"), StripPart("W", "key")], ()))
         if len(lines) != self._height:
