@@ -36,7 +36,7 @@ _SMALL_BYTES = 1 << 16  # of an output without a failure, to examine it again ta
 TEXT_CHARACTERS = 200
 """Characters of a failure's line in lists and reports."""
 
-_FAILURES = "failures/14"  # raise the number when the same bytes would be judged differently
+_FAILURES = "failures/15"  # raise the number when the same bytes would be judged differently
 _UNJUDGED = "unjudged/7"  # likewise
 _REST = "more failures, not told apart: "
 _NOT_JUDGED = {"file": "a file's lines were written by others", "tool": "a tool's result is not that of a run"}

@@ -91,8 +91,8 @@ MASKED_EXIT = FindingKind(
 LOOP = FindingKind(
     "loop",
     "Again and again",
-    "the same failures of a check, the same edit made and taken back, or the same lines of a file read although the "
-    "context still held them, three times and more",
+    "the same output of a failed check, the same edit made and taken back, or the same lines of a file read although "
+    "the context still held them, again and again",
 )
 CONTRADICTED_CLAIM = FindingKind(
     "contradicted",

@@ -7,7 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 
 from sightline.light.typing_names import TYPE_CHECKING
@@ -143,7 +143,8 @@ class Examination:
         limits = limits_of(self.tallies)
         if not limits:
             return judge
-        scans = [find_failures(source, judge, first_of_kind=self._of_kind) for source in self._streams]
+        counts = partial(_is_no_shell_warning, judge)
+        scans = [find_failures(one, judge, first_of_kind=self._of_kind, counts=counts) for one in self._streams]
         if not (excess := disbelieved(limits, scans)):
             if self._scope.all_counts:
                 self._failures = dict(enumerate(scans))
@@ -190,8 +191,7 @@ class Examination:
         """Return the failure lines of a stream; the first time, it is read once through."""
         place = 0 if source is self._streams[0] else 1
         if place not in self._failures:
-            counts = None if self._scope.all_counts else self.counts
-            self._failures[place] = find_failures(source, self.judge, first_of_kind=self._of_kind, counts=counts)
+            self._failures[place] = find_failures(source, self.judge, first_of_kind=self._of_kind, counts=self.counts)
         return self._failures[place]
 
     def steps(self, source: Source) -> Steps:
@@ -222,7 +222,7 @@ class Examination:
 
     def counts(self, verdict: LineVerdict, data: bytes) -> bool:
         """Return whether a raw line that looks like a failure is one, given how its command ended."""
-        if b"sh: " in data and is_shell_warning(self.judge.text(data)):
+        if not _is_no_shell_warning(self.judge, verdict, data):
             return False
         if self._scope.all_counts or self._scope.why_not:
             return not self._scope.why_not
@@ -379,6 +379,12 @@ SEARCHED_BYTES = 1 << 23
 """Up to this size, windows are where failure is mentioned, which costs reading the stream; above, evenly spaced."""
 
 SAMPLED_LINES = 150
+
+
+def _is_no_shell_warning(judge: Judge, _verdict: LineVerdict, data: bytes) -> bool:
+    return b"sh: " not in data or not is_shell_warning(judge.text(data))
+
+
 _PASSES = frozenset(("passed", "passed_packages", "tests"))  # counts that tools state of what passed
 _NAMES_TESTS = re.compile(
     r"(?:(?<= )--|(?<![\w./-]))(?:run[-_])?(?:unit[-_:]?|integration[-_:]?)?(?:tests?|check|specs?)(?![\w/=-])"
