@@ -11,7 +11,7 @@ from sightline.fleet.content import record_of, redaction_of
 from sightline.fleet.database import Connection
 from sightline.fleet.queue import Queue
 from sightline.light.json_text import dumps, loads
-from sightline.log.notes import note_of_remark, send_note, write_note
+from sightline.log.notes import OF_READERS, note_of_remark, send_note, write_note
 from sightline.log.sessions import safe_name
 from sightline.store import Store, Target
 
@@ -130,19 +130,19 @@ class Presence:
 
     def _take_remarks(self, connection: Connection, host: OwnHost) -> None:
         rows = connection.execute(
-            "SELECT id, reader, ref, session, text FROM sightline.remarks WHERE host = %s AND id > %s"
-            " AND id <> ALL (%s) ORDER BY id LIMIT %s",
+            "SELECT id, reader, ref, session, text, extract(epoch FROM made)::float8 FROM sightline.remarks"
+            " WHERE host = %s AND id > %s AND id <> ALL (%s) ORDER BY id LIMIT %s",
             (host.id, self._least, self._recent, _REMARKS),
         ).fetchall()
         if not rows:
             return
         with self._queue.turn("remarks"):
-            for number, reader, ref, session, text in rows:
+            for number, reader, ref, session, text, made in rows:
                 if number in self._recent or number <= self._least:
                     continue  # another shipper was first
                 if self._may_try(number):
                     try:
-                        self._take_remark(number, str(reader), str(ref), str(session), str(text))
+                        self._take_remark(number, str(reader), str(ref), str(session), str(text), made)
                     except StoreFailed:  # the disk is full or the like, so it is tried again later
                         self._queue.put_fact(_TRIED, "")
                         return
@@ -158,15 +158,15 @@ class Presence:
         self._queue.put_fact(_TRIED, f"{number}:{nth}")
         return nth <= _TRIES
 
-    def _take_remark(self, number: int, reader: str, ref: str, session: str, text: str) -> None:
+    def _take_remark(self, number: int, reader: str, ref: str, session: str, text: str, made: float) -> None:
         """Write a remark down and send it on; a shipper that was killed may have done either. Raises StoreFailed."""
-        who = Session(safe_name(f"reader-{reader}"), "fleet", "", "", "", time.time())
+        who = Session(safe_name(f"reader-{reader}"), OF_READERS, "", "", "", time.time())
         try:
             if parse_ref(ref).host:
                 return
             note, is_done = note_of_remark(self._store, who, number) or (None, False)
             if note is None:
-                note = write_note(self._store, who, self._store.resolve(ref), text, remark=number)
+                note = write_note(self._store, who, self._store.resolve(ref), text, remark=number, written=made)
             if not is_done:
                 send_note(self._store, who, note, safe_name(session) if session not in ("", "*") else "*")
         except StoreFailed:

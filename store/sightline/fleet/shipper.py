@@ -31,6 +31,7 @@ from sightline.store import Store
 FLUSH_SECONDS = 60.0
 WATCHED_SECONDS = 5.0
 _GREET_SECONDS = 300.0  # between two messages of a host that has nothing to ship
+_ACTIVE_SECONDS = 300.0  # after the last item, during which a reader's remark is taken as soon as if one watched
 LIVE_SECONDS = 3.0  # between two questions whether somebody watches, while something runs
 _LEAST_WAIT, _MOST_WAIT = 1.0, 60.0
 _JUDGING_SECONDS = 1.0  # after which what came meanwhile is shipped first
@@ -89,6 +90,7 @@ class Shipper:
         self.most_items = MOST_ITEMS
         self._anew = 0
         self._ran = False
+        self._active_until = 0.0
         self._shipped_items = self._shipped_bytes = 0
         self._version = 0
         self.host: OwnHost | None = None
@@ -322,6 +324,8 @@ class Shipper:
                 self.look()
                 waiting = self.queue.waiting()
                 now = time.monotonic()
+                if waiting.items:
+                    self._active_until = now + _ACTIVE_SECONDS
                 age = time.time() - waiting.oldest if waiting.items else 0.0
                 due = age >= (WATCHED_SECONDS if self.host and self.host.is_watched else FLUSH_SECONDS)
                 if now < again_at:
@@ -351,7 +355,9 @@ class Shipper:
     def _greet_after(self) -> float:
         runs = bool(self._store.index.running())
         ran, self._ran = self._ran, runs  # the end of a run is told at once, too
-        return LIVE_SECONDS if runs or ran else _GREET_SECONDS
+        if runs or ran:
+            return LIVE_SECONDS
+        return WATCHED_SECONDS if time.monotonic() < self._active_until else _GREET_SECONDS
 
     def greet(self) -> None:
         """Tell the fleet that the host is there, and what runs; take remarks. Raises what `ship_batch` raises."""

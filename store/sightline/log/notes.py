@@ -19,6 +19,9 @@ from sightline.store import Reading, Store, Target
 ANYONE = "*"
 """Stands for a session's name if the note is for whoever asks next."""
 
+OF_READERS = "fleet"
+"""Stands for the harness of a session that writes down what readers of the fleet sent."""
+
 MAX_CHARACTERS = 4000
 """Length of a note at most, because it becomes part of a reply."""
 
@@ -27,7 +30,9 @@ class UnknownNote(SightlineError):
     """No note has this id."""
 
 
-def write_note(store: Store, session: Session, target: Target, text: str, *, remark: int = 0) -> Note:
+def write_note(
+    store: Store, session: Session, target: Target, text: str, *, remark: int = 0, written: float = 0.0
+) -> Note:
     """Keep a remark on a stream, or on the lines that the target names.
 
     Args:
@@ -36,6 +41,7 @@ def write_note(store: Store, session: Session, target: Target, text: str, *, rem
         target: what the remark is about.
         text: the remark.
         remark: its number at the shared place from which it came; 0 for one that was written here.
+        written: when it was written there, seconds since the epoch; 0 for now.
 
     Raises:
         UsageError: the text is empty, or longer than MAX_CHARACTERS.
@@ -44,7 +50,7 @@ def write_note(store: Store, session: Session, target: Target, text: str, *, rem
     text = storable(text.strip())
     if not text or len(text) > MAX_CHARACTERS:
         raise UsageError(f"the remark has {len(text):,} characters", f"it may have 1 to {MAX_CHARACTERS:,}")
-    now = time.time()
+    now = written or time.time()
     ref = format_ref(target.buffer.name, target.stream, target.first, target.last)
     entry = {"kind": "note", "time": now, "ref": ref, "refs": [target.buffer.name], "text": text}
     entry |= {"remark": remark} if remark else {}
@@ -116,7 +122,10 @@ def send_note(store: Store, session: Session, note: Note, to: str) -> Note:
         raise UnknownNote(f"the text of note {note.id} was blanked", "write it again")
     append_entry(store, session, {"kind": "send", "time": time.time(), "note": note.id, "to": to})
     take_back(store, note)
-    data = dumps({"id": note.id, "ref": note.ref, "text": note.text}).encode()
+    kept = {"id": note.id, "ref": note.ref, "text": note.text}
+    if session.name == note.session and session.harness == OF_READERS:
+        kept["from"] = f"{note.session}, {time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(note.time))}"
+    data = dumps(kept).encode()
     path = os.path.join(store.layout.outbox, _file_name(note, to))
     while True:
         make_folder(store.layout.outbox)
@@ -178,6 +187,7 @@ class WaitingNote(NamedTuple):
         id: id of the note.
         ref: the lines that it is about.
         text: the text of the note.
+        writer: who wrote it and when, if that was a reader of the fleet; otherwise empty.
         path: its file in the outbox.
         fd: descriptor of that file, locked.
     """
@@ -185,13 +195,14 @@ class WaitingNote(NamedTuple):
     id: str
     ref: str
     text: str
+    writer: str
     path: str
     fd: int
 
     @property
     def field(self) -> dict[str, str]:
         """Return the note as a field of a reply."""
-        return {"ref": self.ref, "text": self.text}
+        return {"ref": self.ref, "text": self.text, **({"from": self.writer} if self.writer else {})}
 
 
 def hold_waiting(store: Store, session: str, *, anyone: bool) -> list[WaitingNote]:
@@ -224,7 +235,7 @@ def _hold(path: str) -> WaitingNote | None:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.fstat(fd).st_nlink:
             kept = loads(os.read(fd, os.fstat(fd).st_size))
-            return WaitingNote(kept["id"], kept["ref"], kept["text"], path, fd)
+            return WaitingNote(kept["id"], kept["ref"], kept["text"], str(kept.get("from", "")), path, fd)
     except (BlockingIOError, ValueError, KeyError, TypeError):
         pass  # another reply holds it, or it was changed from outside
     os.close(fd)

@@ -7,7 +7,9 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 
@@ -25,6 +27,7 @@ pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 
 from sightline.disk.changes import Change
 from sightline.fleet import presence
+from sightline.fleet import shipper as shipper_module
 from sightline.fleet.queue import Queue
 from sightline.fleet.reader.store import SharedStore
 from sightline.fleet.shipper import Shipper
@@ -192,7 +195,11 @@ def test_a_remark_reaches_the_agent_when_its_host_ships(hosts: Hosts, place: Sha
     assert (waiting.text, whereto(waiting)) == ("the fixture is stale", f"waits for {hosts.names['a']}/agent")
     hosts.ship("a")
     (held,) = hold_waiting(store, "agent", anyone=False)
-    assert (held.ref, held.text) == (f"{kept.ref}:2-3", "the fixture is stale")
+    ((made, reader),) = hosts.fleet.rows("SELECT extract(epoch FROM made)::float8, reader FROM sightline.remarks")
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(made))
+    told = {"ref": f"{kept.ref}:2-3", "text": "the fixture is stale", "from": f"reader-{reader}, {when}"}
+    assert held.field == told
+    assert [(note.session, note.time) for note in list_notes(store)] == [(f"reader-{reader}", made)]
     release(store, [held], current_session(name="agent"))
     hosts.ship("a")
     place.bring_up_to_date()
@@ -201,6 +208,34 @@ def test_a_remark_reaches_the_agent_when_its_host_ships(hosts: Hosts, place: Sha
     assert sent.ref == f"{hosts.ref('a', kept)}:2-3"
     with pytest.raises(UsageError):
         place.remark(target, " ", "")
+
+
+def test_a_remark_is_taken_within_five_seconds_while_a_host_captures(
+    hosts: Hosts, place: SharedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = hosts.stores["a"]
+    kept = keep_in(store, b"1\n2\n3\n", session="agent")
+    hosts.ship("a")
+    place.bring_up_to_date()
+    target = place.resolve(hosts.ref("a", kept))
+    keep_in(store, b"next\n", session="agent")
+    seconds = [0.0]
+    clock = SimpleNamespace(monotonic=lambda: 1_000.0 + seconds[0], time=time.time, sleep=time.sleep)
+    monkeypatch.setattr(shipper_module, "time", clock)
+    taken_at: list[float] = []
+
+    def wait_for(passed: float) -> bool:
+        seconds[0] += passed
+        if seconds[0] == 8.0:
+            place.remark(target, "the fixture is stale", target.buffer.session)
+        if list_notes(store) and not taken_at:
+            taken_at.append(seconds[0])
+        return bool(taken_at) or seconds[0] > 30
+
+    with Shipper(store) as shipper:
+        shipper.follow(wait_for)
+    assert taken_at
+    assert taken_at[0] <= 8.0 + 5.0 + 1.0  # the last second is that of this loop
 
 
 def test_a_remark_that_is_written_down_after_one_with_a_larger_number_is_taken_too(
