@@ -28,7 +28,7 @@ from sightline.fleet.status import in_words, ship_status
 from sightline.fleet.verification import Verification
 from sightline.settings.config import FleetSettings
 from sightline.store import Store
-from tests.store.fleet.conftest import Fleet, keep_in
+from tests.store.fleet.conftest import Fleet, Hosts, keep_in, show
 
 MEMORY_MIB = 100
 
@@ -336,3 +336,25 @@ def test_a_large_stream_takes_little_memory(fleet: Fleet, host: FleetSettings) -
         done = subprocess.run([sys.executable, "-c", ship], env=environment, capture_output=True, check=True, text=True)
     assert int(done.stdout.partition("VmHWM:")[2].split()[0]) < MEMORY_MIB * 1024
     assert len(fleet.objects()) == 24
+
+
+def test_hosts_ship_again_what_a_database_restored_from_a_backup_lacks(hosts: Hosts) -> None:
+    fleet = hosts.fleet
+    backup = f"{fleet.database}_backup"
+    fleet.postgres.execute("postgres", f"CREATE DATABASE {backup} TEMPLATE {fleet.database} STRATEGY file_copy")
+    later = {name: keep_in(hosts.stores[name], f"later of {name}\n".encode()) for name in "ab"}
+    for name, kept in later.items():
+        show(hosts.stores[name], "agent", kept)
+        hosts.ship(name)
+    named = "SELECT count(*) FROM sightline.buffers WHERE name = ANY (%s)"
+    names = [kept.name for kept in later.values()]
+    assert fleet.rows(named, names) == [(2,)]
+    fleet.postgres.execute("postgres", f"DROP DATABASE {fleet.database} WITH (FORCE)")
+    fleet.postgres.execute("postgres", f"ALTER DATABASE {backup} RENAME TO {fleet.database}")
+    assert fleet.rows(named, names) == [(0,)]
+    for name in "abc":
+        hosts.ship(name)
+    assert fleet.rows(named, names) == [(2,)]
+    assert fleet.rows("SELECT count(*), count(DISTINCT (host, name)) FROM sightline.buffers") == [(5, 5)]
+    assert fleet.rows("SELECT count(*) FROM sightline.entries WHERE refs && %s", names) == [(2,)]
+    assert problems(fleet) == []
