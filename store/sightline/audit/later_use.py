@@ -74,4 +74,4 @@ def _new_words(store: Reading, own: IndexedView, before: list[IndexedView]) -> s
 
 def _words(text: str) -> set[str]:
     found = (word.strip("./-@") for word in _WORD.findall(text) if not _EVERYWHERE.match(word))
-    return {word for word in found if len(word) > 5 and _DISTINCT.search(word)}
+    return {word for word in found if len(word) > 5 and not word.isdigit() and _DISTINCT.search(word)}
