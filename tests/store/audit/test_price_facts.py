@@ -61,7 +61,9 @@ def test_places_that_each_machine_has_are_no_words_of_an_output(store: Store, tm
 
 
 def test_words_of_a_language_are_no_words_of_an_output(store: Store, tmp_path: Path) -> None:
-    session = Requests().reply(TEXT + "automatically made read-only 100644\n", written=10_000, command="grep -r settings")
+    session = Requests().reply(
+        TEXT + "automatically made read-only 100644\n", written=10_000, command="grep -r settings"
+    )
     session.reply("done", read=10_000, written=1000, command="echo automatically read-only 100644").reply(read=11_000)
     session.imported(store, tmp_path)
     assert later_use(store, NAME, _output(store).name, 1) == ""
