@@ -134,3 +134,15 @@ def test_it_is_shown_once_it_is_known_and_not_where_a_line_has_colours_of_its_ow
             assert style(1) == shown.own_style
 
     run(body)
+
+
+@pytest.mark.parametrize(
+    "line", ["[2238] compiling a.c", "[ 40%] Linking", "[    0.000000] Linux", "[1/3] cc", "[12]: a"]
+)
+def test_a_number_in_brackets_before_text_begins_a_log(store: Store, line: str) -> None:
+    assert isinstance(syntax_of(add(store, "cmd_00000a", "make"), "", line), Log)
+
+
+@pytest.mark.parametrize("text", ["[1, 2]", "[1]\n", "[\n  1,\n  2\n]", "[0.5,1]"])
+def test_a_list_of_numbers_is_json(store: Store, text: str) -> None:
+    assert isinstance(syntax_of(add(store, "cmd_00000a", "make"), "", text), LanguageSyntax)

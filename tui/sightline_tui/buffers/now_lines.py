@@ -189,7 +189,7 @@ class NowLines(Bar):
         pane, now = self.parent.size, self._clock()
         most = max(pane.height // _A_LINE_EACH, 1)
         if len(self._agents) == most + 1:
-            most += 1  # naming the last one takes no more room than counting it
+            most += 1  # naming the last one takes hardly more room than counting it
         keys: list[Sequence[StripPart]] = [_FOLLOW] if len(self._agents) == 1 else [_FOLLOW_ALL, *[()] * (most - 1)]
         lines = [
             line

@@ -86,9 +86,12 @@ def _by_command(command: str) -> Lexer | None:
     return _named(files[-1]) if len({os.path.splitext(file)[1] for file in files}) == 1 else None
 
 
+_COUNTED = re.compile(r"\[[ \t]*[\d.]+(?:[-:/% ]|\][ \t]*[^\s,])")  # ``[12] cc a.c``, ``[ 40%] Linking``
+
+
 def _by_content(sample: str) -> Lexer | None:
     text = sample.lstrip("\ufeff \t\r\n")
-    if re.match(r'[{\[]\s*(?:["{\[\]}]|-?\d|true|false|null)', text) and not re.match(r"\[\d+[-:/ ]", text):
+    if re.match(r'[{\[]\s*(?:["{\[\]}]|-?\d|true|false|null)', text) and not _COUNTED.match(text):
         return _lexer("json")
     if re.match(r"diff --git |Index: |--- \S.*\n\+\+\+ ", text):
         return _lexer("diff")
