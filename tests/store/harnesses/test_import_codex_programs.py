@@ -92,6 +92,7 @@ def test_a_command_that_outlives_its_program_ends_in_a_call_without_a_program(
     imported(rollout.write(tmp_path))
     (made,) = (one for one in buffers(store) if one.kind == "cmd")
     assert (made.exit_code, read(store, made), made.partial) == (2, b"1 ok\n2 failed\n", "")
+    assert [made.name in view.refs for view, _ in views(store)] == [True] * 3  # so that each reply is about it
 
 
 def test_a_command_whose_output_stands_between_others_is_known_to_have_run(

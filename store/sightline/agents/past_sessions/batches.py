@@ -15,7 +15,7 @@ from itertools import starmap
 from sightline.agents.past_sessions.past_call import KeptCall, keep_call
 from sightline.base.errors import StoreFailed
 from sightline.base.records import Buffer, Gap, Session, stream_info
-from sightline.harnesses.tool_call import ToolCall
+from sightline.harnesses.tool_call import CHANGES_FILES, ToolCall
 from sightline.light.named_tuple import NamedTuple
 from sightline.light.typing_names import Any
 from sightline.log.log import Encoded
@@ -67,8 +67,10 @@ def keep_calls(store: Store, calls: Calls, before: Ran = _NONE_RAN) -> KeptBatch
         for call, session in calls:
             of = ran.get((session.name, call.of)) if call.of else None
             kept.append(keep_call(store, call, session, of=of))
-            if call.kind == "cmd" and call.use and kept[-1].buffers:
-                ran[session.name, call.use] = kept[-1].buffers[0]
+            made = [one for one in (call, *call.inner) if not (of and one is call) and one.tool not in CHANGES_FILES]
+            for one, buffer in zip(made, kept[-1].buffers, strict=True):
+                if one.kind == "cmd" and one.use:
+                    ran[session.name, one.use] = buffer
     except StoreFailed as error:
         return KeptBatch(kept, error)
     except Exception as error:  # this process reports errors only through the pipe
