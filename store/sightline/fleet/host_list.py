@@ -22,6 +22,8 @@ class HostRow(NamedTuple):
         buffers: number of its buffers that the fleet has.
         failed: number of those that failed.
         stored_bytes: bytes of their streams.
+        version: version of Sightline that ships, as the host says; empty if it does not, as older versions do not.
+        redacts: whether it hides known secrets in what it ships, as the host says; None if it does not say.
     """
 
     name: str
@@ -36,6 +38,8 @@ class HostRow(NamedTuple):
     buffers: int = 0
     failed: int = 0
     stored_bytes: int = 0
+    version: str = ""
+    redacts: bool | None = None
 
 
 _HOSTS = f"""
@@ -46,7 +50,8 @@ SELECT name, team, owner, kind, extract(epoch FROM seen)::float8, extract(epoch 
         for key in ("items", "bytes", "oldest")
     )
 },
-    count, failed, stored
+    count, failed, stored, CASE jsonb_typeof(behind -> 'version') WHEN 'string' THEN left(behind ->> 'version', 40)
+    ELSE '' END, CASE jsonb_typeof(behind -> 'redacts') WHEN 'boolean' THEN (behind ->> 'redacts')::boolean END
 FROM sightline.hosts, LATERAL (
     SELECT count(*), count(*) FILTER (WHERE kept.failed) AS failed, coalesce(sum(kept.bytes), 0)::bigint AS stored
     FROM sightline.buffers AS kept WHERE host = id

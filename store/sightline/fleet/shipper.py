@@ -13,12 +13,13 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 
+from sightline.base.distribution import version
 from sightline.base.errors import SightlineError
 from sightline.fleet.address import database_address, objects_address
 from sightline.fleet.announcement import UNFIT, Fenced, OwnHost, announce, enter, greet
 from sightline.fleet.batch import BATCH_BYTES, MOST_ITEMS, Batch, Making, PackRow, PackSpool, make_batch
 from sightline.fleet.collector import Collector
-from sightline.fleet.content import fit, hashes_of
+from sightline.fleet.content import fit, hashes_of, redaction_of
 from sightline.fleet.database import FleetRefused, FleetUnreachable, connected, may_write, tables_of
 from sightline.fleet.judging import Judging
 from sightline.fleet.objects import Objects, key_of, pack_key
@@ -261,6 +262,8 @@ class Shipper:
             "bytes": waiting.bytes,
             "oldest": waiting.oldest,
             "remarks": self._presence.taken,
+            "version": version(),
+            "redacts": redaction_of(self._store.settings) is not None,
         }
 
     def judge(self, *, at_once: bool = True, stop: Callable[[], bool] = lambda: False) -> None:

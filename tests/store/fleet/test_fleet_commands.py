@@ -17,6 +17,7 @@ import pytest
 
 pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 
+from sightline.base.distribution import version
 from sightline.doors.cli.main import main
 from sightline.doors.fleet.ship import unit_text
 from sightline.fleet.address import database_address
@@ -224,6 +225,19 @@ def test_from_an_empty_database_to_a_verified_fleet(fleet: Fleet, run: Run, tmp_
     _, shipped, silent = run("fleet", "status", "--db", db)[1].splitlines()
     assert f"{name}  " in shipped
     assert "  1 output, all shipped, heard of " in shipped
+    assert not {"version", "secrets"} & set(shipped.replace(",", " ").split())
+    first = json.loads(out)["hosts"][0]
+    assert (first["version"], first["redacts"]) == (version(), False)
+    with fleet.store("other", fleet.add_host("redacting")._replace(redact_known=True)) as other:
+        keep_in(other, b"x\n")
+        ship(other)
+    assert "; does not hide known secrets, as others do\n" in run("fleet", "status", "--db", db)[1]
+    for told, mark in (
+        ({"version": "0.1.9", "redacts": True}, f"; version 0.1.9 (this one is {version()})"),
+        ({"version": 7, "redacts": "no"}, "; its version is not known"),
+    ):
+        fleet.rows("UPDATE sightline.hosts SET behind = behind || %s::jsonb", json.dumps(told))
+        assert [line.endswith(mark) for line in run("fleet", "status", "--db", db)[1].splitlines()[1:3]] == [True] * 2
     assert silent.split() == [f"other-{fleet.id}", "host", f"red/other-{fleet.id}", "never", "heard", "of"]
     code, out, _ = run("fleet", "grant", f"r_{fleet.id}", "red", "--db", db)
     assert "s3:GetObject" in out

@@ -6,6 +6,7 @@ import os
 from argparse import ArgumentTypeError
 from collections.abc import Iterator
 
+from sightline.base.distribution import version
 from sightline.base.errors import SightlineError, StoreFailed, UsageError
 from sightline.base.private_files import new_file, write_all
 from sightline.base.regular_files import read_regular
@@ -363,9 +364,27 @@ def status(given: Namespace) -> int:
         write_out(
             f"version {tables.version}, rows are kept {tables.retention_days} days, objects at {tables.objects}\n"
         )
+        is_usual = any(row.redacts for row in rows)
         for row in rows:
-            write_out(printable(f"{row.name:24} {row.kind:4} {row.team}/{row.owner}  {_state(row)}") + "\n")
+            marks = "".join(f"; {mark}" for mark in _marks(row, version(), redacting_is_usual=is_usual))
+            write_out(printable(f"{row.name:24} {row.kind:4} {row.team}/{row.owner}  {_state(row)}{marks}") + "\n")
         return 0
+
+
+def _marks(row: "HostRow", own: str, *, redacting_is_usual: bool) -> Iterator[str]:
+    """Yield what a host should change, as far as it says what it is like.
+
+    Args:
+        row: the host.
+        own: the version here.
+        redacting_is_usual: whether any host of the fleet hides known secrets, which is no default.
+    """
+    if row.silent_seconds is None:
+        return
+    if row.version != own:
+        yield f"version {row.version} (this one is {own})" if row.version else "its version is not known"
+    if row.redacts is False and redacting_is_usual:
+        yield "does not hide known secrets, as others do"
 
 
 def _state(row: "HostRow") -> str:
