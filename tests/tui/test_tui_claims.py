@@ -46,6 +46,11 @@ def test_a_claim_stands_beside_what_it_rests_on_and_one_key_leads_to_the_line(st
             await press(pilot, "enter")
             await until(pilot, lambda: not isinstance(pilot.app.screen, ClaimsScreen))
             await until(pilot, lambda: bool(viewer(pilot).target and viewer(pilot).target > 1))
+            await press(pilot, "q")
+            await until(pilot, lambda: "All tests pass." in shown(pilot, "#claims"))
+            await press(pilot, "q")
+            await until(pilot, lambda: not isinstance(pilot.app.screen, ClaimsScreen))
+            assert pilot.app.is_running
 
     run(body)
 

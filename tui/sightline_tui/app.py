@@ -35,6 +35,7 @@ from sightline_tui.common.key_order import KeyOrder
 from sightline_tui.common.keys import keymap_of, named
 from sightline_tui.common.messages import PollingBegun, StoreChanged
 from sightline_tui.common.preferences import Preferences
+from sightline_tui.common.scoped_screen import ScopedScreen
 from sightline_tui.common.textual_internals import FaultTold, draw_on_standard_output
 from sightline_tui.common.theme import DARK, LIGHT, TERMINAL, THEMES
 from sightline_tui.common.visible_text import visible
@@ -467,9 +468,11 @@ class InspectorApp(FaultTold[None]):
             self.pop_screen()
 
     def on_line_chosen(self, message: messages.LineChosen) -> None:
-        """Go back to the main screen to show a line in its buffer."""
+        """Go back to the main screen to show a line in its buffer; a step back from there opens the screen again."""
+        opened = next((one.opened_by for one in self.screen_stack if isinstance(one, ScopedScreen)), "")
         self._go_back()
         self._inspector.show_line(message.buffer, message.stream, message.line, message.last)
+        self._inspector.came_from = opened, message.buffer.name
 
 
 def _project(store: Reading, folder: str) -> Project | None:

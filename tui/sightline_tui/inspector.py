@@ -57,6 +57,8 @@ class Inspector(BufferActions):
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]  # noqa: RUF012 (typed so in Screen)
     AUTO_FOCUS = "#buffers"
+    came_from: tuple[str, str] = ("", "")
+    """The action that opens the screen which led to an output, and the name of that; empty if none did."""
     BINDINGS: ClassVar[list[BindingType]] = named(
         "anywhere",
         [
@@ -445,7 +447,11 @@ class Inspector(BufferActions):
             self.notify("q leaves", markup=False)
 
     def _go_back(self) -> bool:
-        """Go from the output or an answer to the list; return False where a person has gone nowhere yet."""
+        """Go to the screen that led to an output, else from it to the list; return False in the first place."""
+        (screen, shown), self.came_from = self.came_from, ("", "")
+        if screen and self._buffer is not None and self._buffer.name == shown:
+            getattr(self, f"action_{screen}")()
+            return True
         viewer = self.query_one(Viewer)
         if self.focused in (None, self._list) or (viewer.is_first and self.focused is viewer):
             return False

@@ -35,6 +35,7 @@ _SPANS = ((0.0, "ever"), (3600.0, "the last hour"), (86_400.0, "the last day"), 
 class BriefScreen(ScopedScreen[None]):
     """A screen that sums up what happened."""
 
+    opened_by = "brief"
     CSS_PATH = "brief.tcss"
     AUTO_FOCUS = "#brief"
     BINDINGS: ClassVar[list[BindingType]] = named(

@@ -13,7 +13,13 @@ from sightline_tui.common.visible_text import title
 
 
 class ScopedScreen(StoreScreen[ScreenResultType]):
-    """Shows what belongs to a project."""
+    """Shows what belongs to a project.
+
+    Attributes:
+        opened_by: the action of the main screen that opens it again; empty where a step back leads elsewhere.
+    """
+
+    opened_by: ClassVar[str] = ""
 
     BINDINGS: ClassVar[list[BindingType]] = named(
         "scope",

@@ -33,6 +33,7 @@ _WIDE_COLUMNS = 110
 class ClaimsScreen(ScopedScreen[None]):
     """What agents say of their work, compared with what their sessions ran, edited and saw."""
 
+    opened_by = "claims"
     CSS_PATH = "claims.tcss"
     AUTO_FOCUS = "#claims"
     BINDINGS: ClassVar[list[BindingType]] = named(

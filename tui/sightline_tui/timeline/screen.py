@@ -50,6 +50,7 @@ TIMES_ROWS = 35  # rows of a screen that has room for the histogram
 class TimelineScreen(ScopedScreen[None]):
     """Calls of one session or of all; above them their totals, and below them the call under the cursor."""
 
+    opened_by = "timeline"
     CSS_PATH = "timeline.tcss"
     AUTO_FOCUS = "#calls"
     BINDINGS: ClassVar[list[BindingType]] = named(
