@@ -19,6 +19,7 @@ import pytest
 
 from sightline.base.errors import SightlineError, UsageError
 from sightline.base.http_guard import Address
+from sightline.doors.cli.main import main as command
 from sightline.settings.config import Settings
 from sightline.store import Store
 
@@ -370,3 +371,21 @@ def test_each_page_opens_an_inspector_of_the_project_that_was_named(monkeypatch:
     (given, more), *_ = taken
     assert given == (None, "@cmd_00000a:3")
     assert (more["folder"], more["everything"], more["read_only"]) == ("/srv/a shop", False, True)
+
+
+@pytest.mark.parametrize("store", ["fleet", "postgresql://page@127.0.0.1:1/fleet"])
+def test_a_page_for_readers_opens_the_fleet_with_no_role_of_its_own(
+    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = list[tuple[object, str]]()
+    (tmp_path / "config.toml").write_text('[fleet]\nstore = "postgresql://page@127.0.0.1:1/fleet"\n')
+    monkeypatch.setenv("SIGHTLINE_HOME", str(tmp_path))
+    monkeypatch.setenv("SIGHTLINE_STORE", "")
+    monkeypatch.setattr(
+        "sightline_tui.serve_behind_proxy",
+        lambda where, _words, _say: taken.append((where, os.environ["SIGHTLINE_STORE"])) or 0,
+        raising=False,
+    )
+    words = ["serve", "--store", store, "--read-only", "--sign-in", USER, "--socket", str(tmp_path / "s")]
+    assert command(words) == 0
+    assert [address for _, address in taken] == ["postgresql://page@127.0.0.1:1/fleet"]

@@ -43,15 +43,18 @@ class Fleet(StoreKind):
             from sightline.fleet.reader.store import SharedStore  # loads the clients of a database and an object store
         except ImportError as error:
             raise ExtraMissing(error) from error
-        if address == _WORD:
-            address = local.settings.fleet.store
-            if not address:
-                raise UsageError(
-                    "the settings name no shared place to read",
-                    f'write [fleet] store = "postgresql://reader@host/db" into {local.layout.config}, '
-                    "or give the address",
-                )
-        return SharedStore(local, address, offline=offline)
+        return SharedStore(local, self.full_address(local, address), offline=offline)
+
+    def full_address(self, local: Store, address: str) -> str:
+        """Return an address, or that of the settings for the word ``fleet``. Raises UsageError if these have none."""
+        if address != _WORD:
+            return address
+        if not local.settings.fleet.store:
+            raise UsageError(
+                "the settings name no shared place to read",
+                f'write [fleet] store = "postgresql://reader@host/db" into {local.layout.config}, or give the address',
+            )
+        return local.settings.fleet.store
 
     def look(self, opened: Reading) -> None:
         """Take in a first page of outputs."""

@@ -36,6 +36,10 @@ class StoreKind:
         """
         raise NotImplementedError
 
+    def full_address(self, local: Store, address: str) -> str:  # noqa: ARG002
+        """Return the address for which a word may stand. Raises UsageError if the settings have none."""
+        return address
+
     def look(self, opened: Reading) -> None:
         """Take in a first page for a quick look. Raises StoreFailed if it does not answer, and nothing is here."""
 
@@ -79,6 +83,11 @@ def scrub(root: str) -> None:
 def open_store(local: Store, address: str, *, offline: bool = False) -> Reading:
     """Open the store at an address; see `StoreKind.open`."""
     return _kind_of(address).open(local, address, offline=offline)
+
+
+def full_address(local: Store, address: str) -> str:
+    """Return an address, or that for which a word stands; see `StoreKind.full_address`."""
+    return _kind_of(address).full_address(local, address)
 
 
 def opener_of(address: str = "", *, offline: bool = False) -> Opener | None:

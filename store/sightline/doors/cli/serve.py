@@ -8,7 +8,7 @@ from sightline.base.errors import SightlineError, UsageError
 from sightline.doors.cli.inspector import inspector
 from sightline.doors.terminal.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.terminal.output import dim, write_err, write_out
-from sightline.log.store_kinds import opener_of
+from sightline.log.store_kinds import full_address, opener_of
 from sightline.store import STORE_VARIABLE, Reading, Store
 
 
@@ -79,12 +79,11 @@ def main(given: Namespace) -> int:
     _check_sign_in(given)
     if given.store:
         os.environ[STORE_VARIABLE] = given.store  # each process that shows the inspector reads it
-    with contextlib.ExitStack() as held:
-        local = held.enter_context(Store())
-        opened = opener_of()
-        store: Reading = held.enter_context(opened(local)) if opened else local
-        if given.ref:
-            store.resolve(given.ref, prefixes=True)
+    if given.sign_in:
+        with Store() as local:  # no role of ours opens the fleet: each reader's own does
+            os.environ[STORE_VARIABLE] = full_address(local, os.environ[STORE_VARIABLE])
+    else:
+        _try_to_open(given.ref)
     try:
         serve = inspector().serve
     except ModuleNotFoundError as error:
@@ -99,6 +98,16 @@ def main(given: Namespace) -> int:
         where = inspector().Proxied(given.sign_in, given.proxy, given.public, given.socket, given.host, given.port)
         return int(inspector().serve_behind_proxy(where, words, _say_where))
     return int(serve(given.host, given.port, [*words, *([given.ref] if given.ref else [])], _say))
+
+
+def _try_to_open(ref: str | None) -> None:
+    """Open what the page will show, and close it again, so that what is wrong is said here. Raises SightlineError."""
+    with contextlib.ExitStack() as held:
+        local = held.enter_context(Store())
+        opened = opener_of()
+        store: Reading = held.enter_context(opened(local)) if opened else local
+        if ref:
+            store.resolve(ref, prefixes=True)
 
 
 def _check_sign_in(given: Namespace) -> None:
