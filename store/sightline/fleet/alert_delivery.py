@@ -1,4 +1,4 @@
-"""Delivers what somebody is told: to a webhook, or to the standard input of a command, as JSON.
+"""Delivers alerts: to a webhook, or to the standard input of a command, as JSON.
 
 Nothing of it goes into arguments, a shell or an address, and a redirection is not followed.
 """

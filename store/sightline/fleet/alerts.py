@@ -1,7 +1,7 @@
-"""What the owner of a fleet is told without asking: what an audit finds there, and hosts that fell silent or lag.
+"""What a watch on a fleet sends without being asked: what an audit finds there, and hosts that fell silent or lag.
 
-An alert is told once. One about a finding is remembered as long as the finding can come again; one about a host has the
-time in it, so that the host is told again when it falls silent the next time.
+An alert is sent once. One about a finding is remembered as long as the finding can come again; one about a host has the
+time in it, so that the host is reported again when it falls silent the next time.
 """
 
 import hashlib
@@ -18,18 +18,18 @@ from sightline.light.typing_names import Any
 from sightline.shape.summary import one_line
 
 SILENT, LAGS = "silent-host", "lagging-host"
-TOLD_KINDS = (OVERLOOKED, CONTRADICTED_CLAIM)
-"""The kinds of findings that are told: a failure that nobody saw, and a claim that a run contradicts."""
+ALERT_KINDS = (OVERLOOKED, CONTRADICTED_CLAIM)
+"""The kinds of findings that are sent: a failure that nobody saw, and a claim that a run contradicts."""
 
 
 _COMMAND_CHARACTERS = 120
 
 
 class Bounds(NamedTuple):
-    """When a host is told. All are in seconds.
+    """When a host is reported. All are in seconds.
 
     Attributes:
-        silent: since it was last heard from; hosts of CI end, and are never told as silent.
+        silent: since it was last heard from; hosts of CI end, and are never reported as silent.
         lag: since the oldest thing was done that it has not shipped.
     """
 
@@ -38,7 +38,7 @@ class Bounds(NamedTuple):
 
 
 class Alert(NamedTuple):
-    """What somebody is told.
+    """What is sent about one thing that is wrong.
 
     Attributes:
         kind: the kind of the finding, ``silent-host`` or ``lagging-host``.
@@ -64,12 +64,12 @@ class Alert(NamedTuple):
     def key(self) -> str:
         """What it is known by, the same whenever it is found."""
         of_host = self.text if self.kind in (SILENT, LAGS) else ""
-        told = "\0".join((self.kind, self.host, self.ref, self.call, of_host))
-        return hashlib.sha256(told.encode(errors="surrogatepass")).hexdigest()[:32]
+        parts = "\0".join((self.kind, self.host, self.ref, self.call, of_host))
+        return hashlib.sha256(parts.encode(errors="surrogatepass")).hexdigest()[:32]
 
 
 def alerts_of_findings(found: Iterable[Finding], *, page: str, quotes: bool) -> list[Alert]:
-    """Return what is to be told of what an audit has found.
+    """Return the alerts for what an audit has found.
 
     Args:
         found: the findings.
@@ -88,21 +88,21 @@ def alerts_of_findings(found: Iterable[Finding], *, page: str, quotes: bool) -> 
             _link(page, one.ref) if page and one.ref else "",
         )
         for one in found
-        if one.kind in TOLD_KINDS
+        if one.kind in ALERT_KINDS
     ]
 
 
 def alerts_of_hosts(rows: Iterable[HostRow], bounds: Bounds, now: float) -> list[Alert]:
-    """Return what is to be told of the hosts themselves; ``now`` is in seconds since the epoch."""
-    told = []
+    """Return the alerts about the hosts themselves; ``now`` is in seconds since the epoch."""
+    found = []
     for row in rows:
         if row.silent_seconds is None:
             continue
         if row.kind != "ci" and row.silent_seconds > bounds.silent:
-            told.append(_of_host(SILENT, row, f"nothing was heard from it since {_at(row.seen)}"))
+            found.append(_of_host(SILENT, row, f"nothing was heard from it since {_at(row.seen)}"))
         elif row.items and now - row.oldest > bounds.lag:
-            told.append(_of_host(LAGS, row, f"what was done at {_at(row.oldest)} is not shipped yet"))
-    return told
+            found.append(_of_host(LAGS, row, f"what was done at {_at(row.oldest)} is not shipped yet"))
+    return found
 
 
 def _sentence(one: Finding) -> str:
@@ -124,28 +124,28 @@ def _link(page: str, ref: str) -> str:
     return f"{page.rstrip('/')}/o/{quote(parsed.name)}{line}"
 
 
-class ToldAlerts:
-    """The alerts that were told, by their keys, with when.
+class SentAlerts:
+    """The alerts that were sent, by their keys, with when.
 
     Args:
-        told: as `kept` has returned it.
+        sent: as `kept` has returned it.
     """
 
-    def __init__(self, told: Mapping[str, float]) -> None:
-        self._told = dict(told)
+    def __init__(self, sent: Mapping[str, float]) -> None:
+        self._sent = dict(sent)
 
     def new(self, alerts: Iterable[Alert]) -> list[Alert]:
-        """Return those that were not told, each once."""
-        return list({one.key: one for one in alerts if one.key not in self._told}.values())
+        """Return those that were not sent, each once."""
+        return list({one.key: one for one in alerts if one.key not in self._sent}.values())
 
-    def tell(self, alert: Alert, now: float) -> None:
-        """Note that one was told."""
-        self._told[alert.key] = now
+    def add(self, alert: Alert, now: float) -> None:
+        """Note that one was sent."""
+        self._sent[alert.key] = now
 
     def forget(self, before: float, stand: Container[str]) -> None:
-        """Forget those that were told before a time, but for the keys of what still stands."""
-        self._told = {key: at for key, at in self._told.items() if at >= before or key in stand}
+        """Forget those that were sent before a time, but for the keys of what still stands."""
+        self._sent = {key: at for key, at in self._sent.items() if at >= before or key in stand}
 
     def kept(self) -> dict[str, Any]:
         """Return them as JSON can keep them."""
-        return dict(self._told)
+        return dict(self._sent)

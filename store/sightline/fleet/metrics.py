@@ -64,7 +64,7 @@ def points_of(rows: Sequence[HostRow], alerts: Iterable[Alert], now: float) -> l
 
     Args:
         rows: the hosts; such as have shipped nothing yet have none.
-        alerts: what is known to be wrong now, told or not.
+        alerts: what is known to be wrong now, sent or not.
         now: seconds since the epoch.
     """
     counts = Counter((one.kind, one.host) for one in alerts)

@@ -1,4 +1,4 @@
-"""Watches a fleet: looks again and again at what its audit finds and how its hosts do, and tells what is new, once."""
+"""Watches a fleet: looks again and again at what its audit finds and how its hosts do, and sends what is new, once."""
 
 import os
 import time
@@ -10,7 +10,7 @@ from sightline.base.errors import SightlineError
 from sightline.base.private_files import make_folder, read_file, write_atomically
 from sightline.fleet import QUEUE_FOLDER
 from sightline.fleet.address import database_address, password_program
-from sightline.fleet.alerts import Alert, Bounds, ToldAlerts, alerts_of_findings, alerts_of_hosts
+from sightline.fleet.alerts import Alert, Bounds, SentAlerts, alerts_of_findings, alerts_of_hosts
 from sightline.fleet.database import connected
 from sightline.fleet.host_list import HostRow, hosts
 from sightline.fleet.metrics import Point, points_of
@@ -19,7 +19,7 @@ from sightline.light.json_text import dumps, loads
 from sightline.light.named_tuple import NamedTuple
 
 SETTLED_SECONDS = 60.0
-"""So long something has to stand before it is told: an agent's next reply may still show it."""
+"""So long something has to stand before it is sent: an agent's next reply may still show it."""
 
 _LOOKS_BACK_SECONDS = 7 * 86_400.0
 _STATE = "watch.json"
@@ -29,20 +29,20 @@ class Look(NamedTuple):
     """What one look has found.
 
     Attributes:
-        alerts: all that is wrong now, told or not.
-        told: those that were told by it.
-        failed: why some could not be told, in words; they are tried again.
+        alerts: all that is wrong now, sent or not.
+        sent: those that it has sent.
+        failed: why some could not be sent, in words; they are tried again.
         points: the figures of the hosts.
     """
 
     alerts: list[Alert]
-    told: list[Alert]
+    sent: list[Alert]
     failed: list[str]
     points: list[Point]
 
 
 class Watch:
-    """A watch on a fleet, which remembers below this machine's store what it has told."""
+    """A watch on a fleet, which remembers below this machine's store what it has sent."""
 
     def __init__(
         self,
@@ -58,24 +58,24 @@ class Watch:
 
         Args:
             store: the fleet, as a role that may read what is to be watched.
-            deliver: tells somebody of an alert, and raises SightlineError where nobody took it.
-            bounds: when a host is told.
-            since: what came before is not told the first time that this fleet is watched, seconds since the epoch.
+            deliver: sends an alert, and raises SightlineError where nobody took it.
+            bounds: when a host is reported.
+            since: what came before is not sent the first time that this fleet is watched, seconds since the epoch.
             page: address of the page of `serve`, for links; empty for none.
-            quotes: whether texts of outputs and claims are told, too.
+            quotes: whether texts of outputs and claims are sent, too.
         """
         self._store, self._deliver, self._bounds = store, deliver, bounds
         self._page, self._quotes = page, quotes
         self._path = os.path.join(store.local.root, QUEUE_FOLDER, _STATE)
-        self._begin, self._told = since, ToldAlerts({})
+        self._begin, self._sent = since, SentAlerts({})
         self._is_kept = self._recall()
         self._stands: dict[str, float] = {}
 
     def look(self, *, settled: float = SETTLED_SECONDS) -> Look:
-        """Look once, and tell what is new.
+        """Look once, and send what is new.
 
         Args:
-            settled: for how many seconds it must have been found; 0 to tell it at once.
+            settled: for how many seconds it must have been found; 0 to send it at once.
 
         Raises:
             StoreFailed: the fleet cannot be read now.
@@ -87,8 +87,8 @@ class Watch:
         found = alerts_of_findings(audited.found if audited else [], page=self._page, quotes=self._quotes)
         alerts = list({one.key: one for one in (*found, *alerts_of_hosts(rows, self._bounds, now))}.values())
         self._stands = {one.key: self._stands.get(one.key, now) for one in alerts}
-        told, failed = [], []
-        for one in self._told.new(alerts):
+        sent, failed = [], []
+        for one in self._sent.new(alerts):
             if now - self._stands[one.key] < settled:
                 continue
             try:
@@ -96,12 +96,12 @@ class Watch:
             except SightlineError as error:
                 failed.append(error.message)
             else:
-                told.append(one)
-                self._told.tell(one, now)
+                sent.append(one)
+                self._sent.add(one, now)
                 self._remember(now)
         if not self._is_kept:
             self._remember(now)
-        return Look(alerts, told, failed, points_of(rows, alerts, now))
+        return Look(alerts, sent, failed, points_of(rows, alerts, now))
 
     def _rows(self) -> list[HostRow]:
         address = database_address(self._store.address)
@@ -109,23 +109,23 @@ class Watch:
             return list(hosts(connection))
 
     def _recall(self) -> bool:
-        """Recall when this fleet was first watched, and what was told; return whether it was watched before."""
+        """Recall when this fleet was first watched, and what was sent; return whether it was watched before."""
         try:
             kept = loads(read_file(self._path))[self._store.address]
-            told = ToldAlerts({str(key): float(at) for key, at in kept["told"].items()})
-            self._begin, self._told = float(kept["begin"]), told
+            sent = SentAlerts({str(key): float(at) for key, at in kept["sent"].items()})
+            self._begin, self._sent = float(kept["begin"]), sent
         except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
             return False
         return True
 
     def _remember(self, now: float) -> None:
-        """Keep what was told, so that nothing is told again after a restart."""
+        """Keep what was sent, so that nothing is sent twice after a restart."""
         self._is_kept = True
-        self._told.forget(now - 2 * _LOOKS_BACK_SECONDS, self._stands)
+        self._sent.forget(now - 2 * _LOOKS_BACK_SECONDS, self._stands)
         try:
             others = loads(read_file(self._path))
         except (FileNotFoundError, ValueError):
             others = {}
-        state = {self._store.address: {"begin": self._begin, "told": self._told.kept()}}
+        state = {self._store.address: {"begin": self._begin, "sent": self._sent.kept()}}
         make_folder(os.path.dirname(self._path))
         write_atomically(self._path, dumps((others if isinstance(others, dict) else {}) | state).encode())

@@ -1,4 +1,4 @@
-"""A watch on a fleet: what goes wrong on any host is told once, without texts of outputs, and as figures."""
+"""A watch on a fleet: what goes wrong on any host is taken once, without texts of outputs, and as figures."""
 
 import json
 import re
@@ -35,7 +35,7 @@ FAILED = b"collected 1 item\nFAILED tests/test_shop.py::test_pay - assert 3 == 4
 MINUTE = 60.0
 
 
-class Told:
+class Taken:
     """Takes alerts, or refuses them while `refuses`."""
 
     def __init__(self) -> None:
@@ -49,12 +49,12 @@ class Told:
 
 
 @pytest.fixture
-def told() -> Told:
-    return Told()
+def taken() -> Taken:
+    return Taken()
 
 
-def watch(place: SharedStore, told: Callable[[Alert], None], **how: Any) -> Watch:
-    return Watch(place, told, **{"bounds": Bounds(), "since": 0.0, "page": "https://look.example/"} | how)
+def watch(place: SharedStore, taken: Callable[[Alert], None], **how: Any) -> Watch:
+    return Watch(place, taken, **{"bounds": Bounds(), "since": 0.0, "page": "https://look.example/"} | how)
 
 
 def fail_unseen(hosts: Hosts, name: str = "a") -> str:
@@ -66,15 +66,15 @@ def fail_unseen(hosts: Hosts, name: str = "a") -> str:
     return hosts.ref(name, kept)
 
 
-def test_a_failure_that_nobody_saw_is_told_once_with_a_link_and_without_its_text(
-    hosts: Hosts, place: SharedStore, told: Told
+def test_a_failure_that_nobody_saw_is_sent_once_with_a_link_and_without_its_text(
+    hosts: Hosts, place: SharedStore, taken: Taken
 ) -> None:
-    looks = watch(place, told)
-    assert looks.look(settled=0).told == []
+    looks = watch(place, taken)
+    assert looks.look(settled=0).sent == []
     ref = fail_unseen(hosts)
-    assert looks.look(settled=0).told == told.alerts
-    assert looks.look(settled=0).told == []
-    (alert,) = told.alerts
+    assert looks.look(settled=0).sent == taken.alerts
+    assert looks.look(settled=0).sent == []
+    (alert,) = taken.alerts
     assert (alert.kind, alert.host, alert.command, alert.quote) == (
         "overlooked-failure",
         hosts.names["a"],
@@ -84,41 +84,41 @@ def test_a_failure_that_nobody_saw_is_told_once_with_a_link_and_without_its_text
     assert alert.ref == f"{ref}:2-2"
     assert alert.link == f"https://look.example/o/{ref.replace('@', '')}#L2"
     assert "test_pay" not in json.dumps(alert._asdict())
-    assert watch(place, told).look(settled=0).told == []  # after a restart
+    assert watch(place, taken).look(settled=0).sent == []  # after a restart
 
 
-def test_texts_are_told_where_that_is_asked_for(hosts: Hosts, place: SharedStore, told: Told) -> None:
+def test_texts_are_sent_where_that_is_asked_for(hosts: Hosts, place: SharedStore, taken: Taken) -> None:
     fail_unseen(hosts)
-    watch(place, told, quotes=True).look(settled=0)
-    assert "test_pay" in told.alerts[0].quote
+    watch(place, taken, quotes=True).look(settled=0)
+    assert "test_pay" in taken.alerts[0].quote
 
 
-def test_what_a_reader_may_not_read_is_not_told(hosts: Hosts, place: SharedStore, told: Told) -> None:
+def test_what_a_reader_may_not_read_is_not_sent(hosts: Hosts, place: SharedStore, taken: Taken) -> None:
     fail_unseen(hosts, "c")
-    watch(place, told).look(settled=0)
-    assert told.alerts == []
+    watch(place, taken).look(settled=0)
+    assert taken.alerts == []
 
 
-def test_what_came_before_the_watch_is_not_told(hosts: Hosts, place: SharedStore, told: Told) -> None:
+def test_what_came_before_the_watch_is_not_sent(hosts: Hosts, place: SharedStore, taken: Taken) -> None:
     fail_unseen(hosts)
-    watch(place, told, since=time.time() + MINUTE).look(settled=0)
-    assert told.alerts == []
+    watch(place, taken, since=time.time() + MINUTE).look(settled=0)
+    assert taken.alerts == []
 
 
-def test_what_nobody_took_is_told_again(hosts: Hosts, place: SharedStore, told: Told) -> None:
+def test_what_nobody_took_is_sent_again(hosts: Hosts, place: SharedStore, taken: Taken) -> None:
     fail_unseen(hosts)
-    looks, told.refuses = watch(place, told), True
+    looks, taken.refuses = watch(place, taken), True
     assert looks.look(settled=0).failed == ["nobody is there"]
-    told.refuses = False
-    assert len(looks.look(settled=0).told) == 1
+    taken.refuses = False
+    assert len(looks.look(settled=0).sent) == 1
 
 
-def test_a_failure_that_the_next_reply_shows_is_not_told(
-    hosts: Hosts, place: SharedStore, told: Told, monkeypatch: pytest.MonkeyPatch
+def test_a_failure_that_the_next_reply_shows_is_not_sent(
+    hosts: Hosts, place: SharedStore, taken: Taken, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now)
-    looks = watch(place, told, bounds=Bounds(silent=1e9))
+    looks = watch(place, taken, bounds=Bounds(silent=1e9))
     store = hosts.stores["a"]
     kept = keep_in(store, FAILED, command="pytest -q", exit_code=1)
     tell(store, "agent", kept, (1, 1))
@@ -127,10 +127,10 @@ def test_a_failure_that_the_next_reply_shows_is_not_told(
     tell(store, "agent", kept, (1, kept.lines), cut=False)
     hosts.ship("a")
     now += 2 * MINUTE
-    assert (looks.look().told, told.alerts) == ([], [])
+    assert (looks.look().sent, taken.alerts) == ([], [])
 
 
-def test_a_host_that_fell_silent_or_lags_is_told_until_it_is_heard_again() -> None:
+def test_a_host_that_fell_silent_or_lags_is_sent_until_it_is_heard_again() -> None:
     now = 1_800_000_000.0
     row = HostRow("a", "red", "ann", "host", seen=now - 7_200, silent_seconds=7_200.0)
     (silent,) = alerts_of_hosts([row], Bounds(), now)
@@ -145,9 +145,9 @@ def test_a_host_that_fell_silent_or_lags_is_told_until_it_is_heard_again() -> No
     assert alerts_of_hosts([lagging._replace(oldest=now - 10)], Bounds(), now) == []
 
 
-def test_figures_of_each_host_are_offered_to_collectors(hosts: Hosts, place: SharedStore, told: Told) -> None:
+def test_figures_of_each_host_are_offered_to_collectors(hosts: Hosts, place: SharedStore, taken: Taken) -> None:
     fail_unseen(hosts)
-    points = watch(place, told).look(settled=0).points
+    points = watch(place, taken).look(settled=0).points
     text = prometheus_text(points)
     name = re.escape(hosts.names["a"])
     assert re.search(rf'^sightline_unseen_failures{{host="{name}",team="red"}} 1$', text, re.MULTILINE)
@@ -202,7 +202,7 @@ def receiving(status: int = 200) -> Iterator[tuple[str, list[tuple[str, dict[str
 
 
 @pytest.mark.parametrize("status", [302, 404, 500])
-def test_only_an_answer_of_success_counts_as_told_and_nothing_is_followed(status: int) -> None:
+def test_only_an_answer_of_success_counts_as_sent_and_nothing_is_followed(status: int) -> None:
     with receiving(status) as (url, got), pytest.raises(NotDelivered, match=str(status)):
         post(f"{url}/hook", {"kind": "x"})
     assert [path for path, *_ in got] == ["/hook"]

@@ -70,7 +70,7 @@ GROUPS = {
         "fleet grant": ("fleet/administration.grant", "let somebody read the outputs of a team or of an owner"),
         "fleet retention": ("fleet/administration.retention", "set how many days a fleet keeps outputs"),
         "fleet maintain": ("fleet/administration.maintain_it", "make partitions ahead and drop old ones, once a day"),
-        "fleet watch": ("fleet/watch", "tell a webhook or a command what goes wrong on any machine, once"),
+        "fleet watch": ("fleet/watch", "send what goes wrong on any machine to a webhook or a command, once"),
         "fleet verify": (
             "fleet/administration.verify",
             "check that everything that the database lists is in the object store",

@@ -1,4 +1,4 @@
-"""``sightline fleet watch``: tells a webhook or a command what goes wrong on any machine, once, and offers metrics."""
+"""``sightline fleet watch``: sends what goes wrong on any machine to a webhook or a command, and offers metrics."""
 
 import contextlib
 import os
@@ -38,11 +38,11 @@ def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,
-        "Tell a webhook, or the standard input of a command, as JSON: each failure that nobody saw, each claim that a "
-        "run contradicts, each machine that fell silent, and each that lags behind in shipping. Each is told once, "
-        "with a restart between, too; what nobody took is tried again. No text of an output or a claim leaves the "
-        "fleet, unless --quotes is given. It reads with the right of the role that --store names, and runs until it "
-        "is ended. Without a webhook and a command it prints what it would tell.",
+        "Send to a webhook, or to the standard input of a command, as JSON: each failure that nobody saw, each claim "
+        "that a run contradicts, each machine that fell silent, and each that lags behind in shipping. Each is sent "
+        "once, with a restart between, too; what nobody took is tried again. No text of an output or a claim leaves "
+        "the fleet, unless --quotes is given. It reads with the right of the role that --store names, and runs until "
+        "it is ended. Without a webhook and a command it prints what it would send.",
         "sightline fleet watch --store postgresql://watch@db.example/fleet --webhook https://chat.example/hooks/x",
         "sightline fleet watch --command 'mail -s Sightline team@example.org' --page https://sightline.example",
         json=False,
@@ -61,28 +61,28 @@ def parser(name: str) -> CommandParser:
     made.add_argument(
         "--page", default="", metavar="URL", help="begin links with this address of `sightline serve --store`"
     )
-    made.add_argument("--quotes", action="store_true", help="also tell the text of the failure, or of the claim")
+    made.add_argument("--quotes", action="store_true", help="also send the text of the failure, or of the claim")
     made.add_argument(
-        "--since", default="now", metavar="TIME", help=f"the first time, also tell what came after this: {TAKES}"
+        "--since", default="now", metavar="TIME", help=f"the first time, also send what came after this: {TAKES}"
     )
     made.add_argument(
         "--silent-after",
         type=seconds,
         default=3_600.0,
         metavar="S",
-        help="tell of a machine that was not heard from for so many seconds (default 3600)",
+        help="report a machine that was not heard from for so many seconds (default 3600)",
     )
     made.add_argument(
         "--lag-after",
         type=seconds,
         default=900.0,
         metavar="S",
-        help="tell of a machine that has not shipped what was done so many seconds ago (default 900)",
+        help="report a machine that has not shipped what was done so many seconds ago (default 900)",
     )
     made.add_argument(
         "--every", type=seconds, default=10.0, metavar="S", help="look again after so many seconds (default 10)"
     )
-    made.add_argument("--once", action="store_true", help="look once, tell what is new at once, and end")
+    made.add_argument("--once", action="store_true", help="look once, send what is new at once, and end")
     made.add_argument(
         "--metrics",
         default="",
@@ -96,7 +96,7 @@ def parser(name: str) -> CommandParser:
 
 
 def main(given: Namespace) -> int:
-    """Watch until it is ended, and return the exit code; with ``--once`` 1 where something could not be told."""
+    """Watch until it is ended, and return the exit code; with ``--once`` 1 where something could not be sent."""
     if _MISSING:
         raise ExtraMissing(_MISSING) from _MISSING
     deliver, otlp = _delivery(given), web_address(given.otlp) if given.otlp else ""
@@ -115,7 +115,7 @@ def main(given: Namespace) -> int:
 
 
 def _delivery(given: Namespace) -> "Callable[[Alert], None]":
-    """Return what tells somebody of an alert."""
+    """Return what sends an alert."""
     webhook = given.webhook or os.environ.get(_WEBHOOK_VARIABLE, "")
     if webhook and given.command:
         raise UsageError("a webhook and a command are named", "give one of them")
@@ -130,7 +130,7 @@ def _delivery(given: Namespace) -> "Callable[[Alert], None]":
 
 def _said(look: "Look") -> "Look":
     for why in dict.fromkeys(look.failed):
-        write_err(printable(f"not told: {why}") + "\n")
+        write_err(printable(f"not sent: {why}") + "\n")
     return look
 
 
